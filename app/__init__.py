@@ -1,0 +1,1 @@
+"""Wiring: settings, the Textual App, the command line and the launcher."""

@@ -1,0 +1,1 @@
+"""What makes runs happen: tmux, hosts, wrapper, spool and supervision."""

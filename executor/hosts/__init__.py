@@ -1,0 +1,1 @@
+"""Hosts as links: one interface to this machine and to machines behind ssh."""

@@ -1,0 +1,1 @@
+"""Everything that speaks tmux; no other package starts it."""

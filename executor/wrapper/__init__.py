@@ -1,0 +1,1 @@
+"""Programs that run beside the agent on its host; standard library only."""

@@ -1,0 +1,1 @@
+"""The provider catalog, launch recipes and provider checks."""

@@ -1,0 +1,1 @@
+"""What the operator sees: screens, dialogs and palette commands."""

@@ -1,0 +1,1 @@
+"""State: models, migrations, the state machines, the verbs and the journal."""

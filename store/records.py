@@ -1,0 +1,194 @@
+"""What the store hands out: frozen records, never rows, so that no caller can write past a verb.
+
+Ids are UUID4 strings. Times are timezone-aware UTC datetimes. A record is a fact of the moment it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+ProjectStatus = Literal["active", "archived"]
+Kind = Literal["milestone", "epic", "task", "subtask"]
+ItemStatus = Literal["todo", "doing", "done", "cancelled"]
+RunStatus = Literal["pending", "spawning", "running", "exited", "failed", "stopped"]
+HostStatus = Literal["registered", "online", "offline", "disabled"]
+Activity = Literal["working", "waiting", "idle", "unknown"]
+RestartPolicy = Literal["never", "infrastructure", "on-failure", "always"]
+FailureReason = Literal[
+    "host_lost",
+    "session_lost",
+    "spawn_failed",
+    "restart_exhausted",
+    "dispatch_timeout",
+    "no_eligible_host",
+]
+SignalKind = Literal["started", "finished", "completed", "failed", "progress"]
+
+KINDS: tuple[Kind, ...] = ("milestone", "epic", "task", "subtask")
+ITEM_STATUSES: tuple[ItemStatus, ...] = ("todo", "doing", "done", "cancelled")
+RUN_STATUSES: tuple[RunStatus, ...] = ("pending", "spawning", "running", "exited", "failed", "stopped")
+LIVE_RUN_STATUSES: tuple[RunStatus, ...] = ("pending", "spawning", "running")
+HOST_STATUSES: tuple[HostStatus, ...] = ("registered", "online", "offline", "disabled")
+ACTIVITIES: tuple[Activity, ...] = ("working", "waiting", "idle", "unknown")
+RESTART_POLICIES: tuple[RestartPolicy, ...] = ("never", "infrastructure", "on-failure", "always")
+FAILURE_REASONS: tuple[FailureReason, ...] = (
+    "host_lost",
+    "session_lost",
+    "spawn_failed",
+    "restart_exhausted",
+    "dispatch_timeout",
+    "no_eligible_host",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A body of work with a slug and, usually, a working directory."""
+
+    id: str
+    name: str
+    slug: str
+    description: str
+    status: ProjectStatus
+    cwd: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A card: milestone, epic, task or subtask."""
+
+    id: str
+    project_id: str
+    parent_id: str | None
+    kind: Kind
+    title: str
+    description: str
+    status: ItemStatus
+    assignee: str | None
+    path: str
+    """Short ids from the root down, ``/`` between them (PAM-PATH-001); a look-up aid, never an identity."""
+    sort_order: int
+    labels: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One agent CLI in one tmux session for one task or subtask."""
+
+    id: str
+    task_id: str
+    host_id: str | None
+    """None while pending (PAM-DATA-033)."""
+    host: str | None
+    """Name of the host, beside its id, for reading."""
+    pinned_host_id: str | None
+    provider: str
+    session_name: str
+    status: RunStatus
+    attempt: int
+    max_attempts: int
+    restart_policy: RestartPolicy
+    last_progress_seq: int | None
+    failure_reason: FailureReason | None
+    last_failure_reason: FailureReason | None
+    pending_since: datetime
+    cwd: str
+    prompt: str | None
+    model: str | None
+    args: tuple[str, ...]
+    conversation_id: str | None
+    exit_code: int | None
+    """0–255, or minus the signal's number when a signal ended the agent."""
+    stop_requested_at: datetime | None
+    retry_at: datetime | None
+    activity: Activity
+    activity_source: str | None
+    activity_at: datetime | None
+    activity_note: str | None
+    """What the agent asks or says it does; one line."""
+    pane_id: str | None
+    wrapper_pid: int | None
+    wrapper_started: int | None
+    """Start time of the wrapper as the host's kernel counts it (clock ticks since boot on Linux)."""
+    started_at: datetime | None
+    finished_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def live(self) -> bool:
+        """Whether an agent lives or is about to."""
+        return self.status in LIVE_RUN_STATUSES
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A machine that runs sessions: ``local``, or one reached by ssh."""
+
+    id: str
+    name: str
+    platform: str
+    transport: str
+    ssh_target: str | None
+    work_root: str | None
+    token_fingerprint: str | None
+    status: HostStatus
+    instance_id: str | None
+    instance_suspect: bool
+    instance_flagged_at: datetime | None
+    last_seen_at: datetime | None
+    active_runs: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A line in the journal."""
+
+    seq: int
+    topic: str
+    actor: str
+    payload: Mapping[str, object]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What a wrapper, a hook or the operator says about a run (PAM-SIG-001), as it stands in a spool."""
+
+    run_id: str
+    attempt: int | None
+    kind: str
+    source: str
+    """``wrapper``, ``hook:<provider>``, ``agent`` or ``manual``."""
+    at: datetime | None = None
+    seq: int | None = None
+    payload: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What ingest did with a signal."""
+
+    applied: bool
+    reason: str
+    """``applied``, ``duplicate``, ``stale_attempt``, ``out_of_order`` or ``after_end``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to type into a run; one writer at a time (PAM-ATT-001)."""
+
+    run_id: str
+    holder: str
+    acquired_at: datetime
+    heartbeat_at: datetime
+    expires_at: datetime
