@@ -14,6 +14,8 @@ ProjectStatus = Literal["active", "archived"]
 Kind = Literal["milestone", "epic", "task", "subtask"]
 ItemStatus = Literal["todo", "doing", "done", "cancelled"]
 RunStatus = Literal["pending", "spawning", "running", "exited", "failed", "stopped"]
+Platform = Literal["macos", "linux"]
+Transport = Literal["local", "ssh", "command"]
 HostStatus = Literal["registered", "online", "offline", "disabled"]
 Activity = Literal["working", "waiting", "idle", "unknown"]
 RestartPolicy = Literal["never", "infrastructure", "on-failure", "always"]
@@ -27,6 +29,9 @@ FailureReason = Literal[
 ]
 SignalKind = Literal["started", "finished", "completed", "failed", "progress"]
 
+PLATFORMS: tuple[Platform, ...] = ("macos", "linux")
+TRANSPORTS: tuple[Transport, ...] = ("local", "ssh", "command")
+PROJECT_STATUSES: tuple[ProjectStatus, ...] = ("active", "archived")
 KINDS: tuple[Kind, ...] = ("milestone", "epic", "task", "subtask")
 ITEM_STATUSES: tuple[ItemStatus, ...] = ("todo", "doing", "done", "cancelled")
 RUN_STATUSES: tuple[RunStatus, ...] = ("pending", "spawning", "running", "exited", "failed", "stopped")
@@ -134,8 +139,8 @@ class Host:
 
     id: str
     name: str
-    platform: str
-    transport: str
+    platform: Platform
+    transport: Transport
     ssh_target: str | None
     work_root: str | None
     token_fingerprint: str | None

@@ -1,0 +1,147 @@
+"""Reading the journal: by position, by topic, live from any process, and its purge.
+
+There is one source for every consumer: the ``events`` table, read from the last ``seq`` seen. A commit in this process
+wakes the readers here at once; a commit elsewhere is noticed by ``PRAGMA data_version`` within ``POLL_S``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import cast
+
+from peewee import fn
+
+from store.database import Store
+from store.errors import StoreUnavailable
+from store.models import EventRow
+from store.records import Event
+
+POLL_S = 0.05
+"""How often the file is asked whether somebody else committed; half of the 100 ms that are promised."""
+
+BATCH = 1000
+"""Events handed over at once, at most."""
+
+
+def read(store: Store, *, after: int = 0, topic: str = "*", limit: int | None = None) -> list[Event]:
+    """Events with ``seq`` greater than ``after`` whose topic matches the glob, oldest first (PAM-EVT-030)."""
+    with store.read():
+        query = EventRow.select().where(EventRow.seq > after).order_by(EventRow.seq)
+        if topic != "*":
+            query = query.where(_matches(topic))
+        return [_record(row) for row in (query.limit(limit) if limit is not None else query)]
+
+
+def latest(store: Store, *, topic: str = "*", limit: int = 50) -> list[Event]:
+    """The newest events whose topic matches, oldest first."""
+    with store.read():
+        query = EventRow.select().order_by(EventRow.seq.desc()).limit(limit)
+        if topic != "*":
+            query = query.where(_matches(topic))
+        return [_record(row) for row in query][::-1]
+
+
+def of_run(store: Store, run_id: str, *, limit: int = 200) -> list[Event]:
+    """The newest events about one run, oldest first."""
+    return _about(store, "run_id", run_id, limit)
+
+
+def of_item(store: Store, item_id: str, *, limit: int = 200) -> list[Event]:
+    """The newest events about one item and its runs, oldest first."""
+    return sorted(
+        _about(store, "item_id", item_id, limit) + _about(store, "task_id", item_id, limit), key=lambda event: event.seq
+    )[-limit:]
+
+
+def head(store: Store) -> int:
+    """``seq`` of the newest event; 0 in an empty journal."""
+    with store.read():
+        return int(EventRow.select(fn.MAX(EventRow.seq)).scalar() or 0)
+
+
+def purge(store: Store, days: int, *, actor: str) -> int:
+    """Delete events older than ``days``; journals nothing (PAM-STORE-003). Returns how many went."""
+    with store.write(actor) as tx:
+        return int(EventRow.delete().where(EventRow.created_at < tx.now - timedelta(days=days)).execute())
+
+
+class Tail:
+    """Follows the journal on a thread of its own and hands batches to ``deliver``, in order, none twice.
+
+    ``deliver`` runs on that thread. A database that cannot be read for a while is tried again; nothing is skipped.
+    """
+
+    def __init__(self, store: Store, deliver: Callable[[list[Event]], None], *, after: int | None = None) -> None:
+        self._store = store
+        self._deliver = deliver
+        self._after = head(store) if after is None else after
+        self._woken = threading.Event()
+        self._closing = False
+        self._thread = threading.Thread(target=self._follow, name="pam-journal", daemon=True)
+
+    def start(self) -> Tail:
+        """Begin to follow."""
+        self._store.on_commit.append(self._woken.set)
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        """Stop following; what was committed before may not have been delivered."""
+        if self._woken.set in self._store.on_commit:
+            self._store.on_commit.remove(self._woken.set)
+        self._closing = True
+        self._woken.set()
+        if self._thread is not threading.current_thread() and self._thread.is_alive():
+            self._thread.join(timeout=5)
+
+    def _follow(self) -> None:
+        seen = -1
+        while not self._closing:
+            try:
+                version = self._store.data_version()
+                if version != seen or self._woken.is_set():
+                    self._woken.clear()
+                    seen = version
+                    self._hand_over()
+            except StoreUnavailable:
+                seen = -1
+            self._woken.wait(POLL_S)
+        self._store.leave_thread()
+
+    def _hand_over(self) -> None:
+        while not self._closing:
+            batch = read(self._store, after=self._after, limit=BATCH)
+            if not batch:
+                return
+            self._after = batch[-1].seq
+            self._deliver(batch)
+
+
+def follow(store: Store, *, after: int, topic: str = "*", stop: threading.Event) -> Iterator[Event]:
+    """Events as they come, until ``stop`` is set; for a process that does nothing else, such as ``events tail``."""
+    seen = -1
+    while not stop.is_set():
+        version = store.data_version()
+        if version != seen:
+            seen = version
+            for event in read(store, after=after, topic=topic):
+                after = event.seq
+                yield event
+        stop.wait(POLL_S)
+
+
+def _about(store: Store, key: str, id_: str, limit: int) -> list[Event]:
+    with store.read():
+        where = fn.json_extract(EventRow.payload, f"$.{key}") == id_
+        return [_record(row) for row in EventRow.select().where(where).order_by(EventRow.seq.desc()).limit(limit)][::-1]
+
+
+def _matches(topic: str) -> object:
+    return EventRow.topic % topic if "*" in topic or "?" in topic or "[" in topic else EventRow.topic == topic
+
+
+def _record(row: EventRow) -> Event:
+    payload = cast("dict[str, object]", row.payload)
+    return Event(seq=row.seq, topic=row.topic, actor=row.actor, payload=payload, at=row.created_at)

@@ -1,0 +1,248 @@
+"""Verbs on runs that the operator and the executor call; what agents say comes in through ``signals``.
+
+Every change is a guarded ``UPDATE`` whose row count is read, so that two callers can never both win (PAM-RUN-017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from peewee import fn
+
+from store import items, projects, text
+from store.database import Store
+from store.errors import Conflict, InvalidValue
+from store.ids import draw, resolve
+from store.lifecycle import RUN_EDGES, check_run
+from store.models import HostRow, ItemRow, RunRow, tuples
+from store.records import LIVE_RUN_STATUSES, FailureReason, Host, RestartPolicy, Run, RunStatus
+from store.run_rows import NEW_ATTEMPT, end, joined, journal, once, record, row_of, session_name
+
+RESTART_POLICY: RestartPolicy = "infrastructure"
+MAX_ATTEMPTS = 3
+
+
+def start(
+    store: Store,
+    task_id: str,
+    provider: str,
+    cwd: str,
+    *,
+    prompt: str | None = None,
+    model: str | None = None,
+    args: Iterable[str] = (),
+    pinned_host_id: str | None = None,
+    restart_policy: RestartPolicy = RESTART_POLICY,
+    max_attempts: int = MAX_ATTEMPTS,
+    conversation_id: str | None = None,
+    actor: str,
+) -> Run:
+    """Create a pending run and return at once; the executor makes it happen (PAM-RUN-014).
+
+    ``cwd`` is absolute, on the host that will run it. Raises NotFound, InvalidValue for an item that cannot have
+    runs (PAM-DATA-034), or ArchivedProject.
+    """
+    if not cwd.startswith("/"):
+        raise InvalidValue(f"The working directory {cwd!r} is not absolute. Give it from / on.", field="cwd")
+    if max_attempts < 1:
+        raise InvalidValue("A run needs at least one attempt.", field="max_attempts")
+    with store.write(actor) as tx:
+        item = items.row_of(task_id)
+        _check_runnable(item)
+        id_ = draw(tx.new_id, RunRow.id)
+        RunRow.insert(
+            id=id_,
+            task=task_id,
+            pinned_host=pinned_host_id,
+            provider=text.one_line(provider, "provider", limit=50),
+            session_name=session_name(id_),
+            max_attempts=max_attempts,
+            restart_policy=restart_policy,
+            pending_since=tx.now,
+            cwd=cwd,
+            prompt=prompt,
+            model=model,
+            args=list(args),
+            conversation_id=conversation_id,
+            created_at=tx.now,
+            updated_at=tx.now,
+        ).execute()
+        row = row_of(id_)
+        journal(tx, row, "run.created", pinned_host_id=pinned_host_id)
+        return record(row)
+
+
+def claim(store: Store, run_id: str, host: Host, *, actor: str) -> Run | None:
+    """Take a pending run for a host: pending → spawning. None when another caller was faster or it was stopped."""
+    with store.write(actor) as tx:
+        taken = (
+            RunRow.update(status="spawning", host=host.id, updated_at=tx.now)
+            .where(RunRow.id == run_id, RunRow.status == "pending", RunRow.stop_requested_at.is_null())
+            .execute()
+        )
+        if not taken:
+            return None
+        row = row_of(run_id)
+        journal(tx, row, "run.spawning", host_id=host.id, host=host.name)
+        return record(row)
+
+
+def set_pane(store: Store, run_id: str, attempt: int, pane_id: str, *, actor: str) -> None:
+    """Remember the tmux pane of an attempt; nothing when the attempt is over."""
+    with store.write(actor):
+        RunRow.update(pane_id=pane_id).where(RunRow.id == run_id, RunRow.attempt == attempt).execute()
+
+
+def fail(store: Store, run_id: str, attempt: int, reason: FailureReason, *, detail: str = "", actor: str) -> Run | None:
+    """End an attempt that no wrapper exit explains (PAM-EVT-013). None when that attempt is over already."""
+    with store.write(actor) as tx:
+        row = row_of(run_id)
+        if row.attempt != attempt or "failed" not in RUN_EDGES[row.status]:
+            return None
+        end(tx, row, "failed", failure_reason=reason)
+        journal(tx, row, "run.failed", failure_reason=reason, detail=detail)
+        return record(row_of(run_id))
+
+
+def request_stop(store: Store, run_id: str, *, actor: str) -> Run:
+    """Ask for a stop. A pending run stops at once; a live one keeps the request until the executor carried it out.
+
+    The request outlives a crash of the executor (rulings X-47, X-56). Raises IllegalTransition for a run that ended.
+    """
+    with store.write(actor) as tx:
+        row = row_of(run_id)
+        check_run(row.status, "stopped")
+        if row.status == "pending":
+            once(tx, row, "stopped")
+            end(tx, row, "stopped")
+            journal(tx, row, "run.stopped")
+        elif row.stop_requested_at is None:
+            RunRow.update(stop_requested_at=tx.now, updated_at=tx.now).where(RunRow.id == row.id).execute()
+            journal(tx, row, "run.stop_requested")
+        return record(row_of(run_id))
+
+
+def stopped(store: Store, run_id: str, attempt: int, *, actor: str, **facts: object) -> Run | None:
+    """The executor has carried the stop out and verified it; journaled once an attempt. None when it was before.
+
+    The status may already be ``stopped``: the wrapper's own report of the end can come first.
+    """
+    with store.write(actor) as tx:
+        row = row_of(run_id)
+        if row.attempt != attempt or row.stop_requested_at is None or not once(tx, row, "stopped"):
+            return None
+        if "stopped" in RUN_EDGES[row.status]:
+            end(tx, row, "stopped")
+        journal(tx, row, "run.stopped", **facts)
+        return record(row_of(run_id))
+
+
+def requeue(store: Store, run_id: str, *, actor: str) -> Run:
+    """failed → pending with the next attempt and a fresh window (PAM-RUN-010). Raises IllegalTransition, Conflict."""
+    with store.write(actor) as tx:
+        row = row_of(run_id)
+        check_run(row.status, "pending")
+        if row.attempt >= row.max_attempts and actor == "executor":
+            raise Conflict(f"All {row.max_attempts} attempts of this run are used.", attempt=row.attempt)
+        RunRow.update(
+            status="pending",
+            attempt=row.attempt + 1,
+            host=None,
+            pending_since=tx.now,
+            last_failure_reason=row.failure_reason or row.last_failure_reason,
+            **NEW_ATTEMPT,
+            updated_at=tx.now,
+        ).where(RunRow.id == row.id).execute()
+        row = row_of(run_id)
+        journal(tx, row, "run.requeued")
+        return record(row)
+
+
+def expire_pending(store: Store, timeout_s: float, *, actor: str) -> list[Run]:
+    """Fail runs that waited longer than ``timeout_s`` for a host (PAM-RUN-004, 005).
+
+    ``dispatch_timeout`` when an eligible host was seen since the run began to wait, ``no_eligible_host`` otherwise.
+    """
+    with store.read():
+        if not RunRow.select().where(RunRow.status == "pending").exists():
+            return []
+    with store.write(actor) as tx:
+        late = RunRow.select().where(
+            RunRow.status == "pending", RunRow.pending_since < tx.now - timedelta(seconds=timeout_s)
+        )
+        expired = []
+        for row in list(late):
+            reason: FailureReason = "dispatch_timeout" if _host_was_there(row) else "no_eligible_host"
+            end(tx, row, "failed", failure_reason=reason)
+            journal(tx, row, "run.failed", failure_reason=reason)
+            expired.append(record(row_of(row.id)))
+        return expired
+
+
+def get(store: Store, run_id: str) -> Run:
+    """The run with this full id. Raises NotFound."""
+    with store.read():
+        return record(row_of(run_id))
+
+
+def find(store: Store, wanted: str) -> Run:
+    """The run that an id, a prefix of 4 or more digits, or a session name names. Raises NotFound or Ambiguous."""
+    with store.read():
+        return record(row_of(resolve(RunRow, "run", wanted.removeprefix("pam-"))))
+
+
+def list_all(
+    store: Store,
+    *,
+    task_id: str | None = None,
+    project_id: str | None = None,
+    statuses: Sequence[RunStatus] = (),
+    host_id: str | None = None,
+) -> list[Run]:
+    """Runs, newest first; filters narrow."""
+    with store.read():
+        query = joined().order_by(RunRow.created_at.desc(), RunRow.id)
+        if task_id is not None:
+            query = query.where(RunRow.task == task_id)
+        if project_id is not None:
+            query = query.where(RunRow.task.in_(ItemRow.select(ItemRow.id).where(ItemRow.project == project_id)))
+        if statuses:
+            query = query.where(RunRow.status.in_(statuses))
+        if host_id is not None:
+            query = query.where(RunRow.host == host_id)
+        return [record(row) for row in query]
+
+
+def live(store: Store, *, project_id: str | None = None) -> list[Run]:
+    """Runs whose agent lives or is about to."""
+    return list_all(store, project_id=project_id, statuses=LIVE_RUN_STATUSES)
+
+
+def counts(store: Store) -> dict[RunStatus, int]:
+    """Number of runs by status; statuses without runs are missing."""
+    with store.read():
+        query = RunRow.select(RunRow.status, fn.COUNT(RunRow.id)).group_by(RunRow.status)
+        return dict(tuples(query))
+
+
+def _check_runnable(item: ItemRow) -> None:
+    if item.kind not in items.RUNNABLE:
+        raise InvalidValue(
+            f"A run works on a task or a subtask; this is a{'n' if item.kind == 'epic' else ''} {item.kind}. "
+            "Add a task below it.",
+            kind=item.kind,
+        )
+    projects.check_active(item.project_id, "starting a run")
+
+
+def _host_was_there(row: RunRow) -> bool:
+    since: datetime = row.pending_since
+    seen = HostRow.select().where(
+        HostRow.last_seen_at >= since,
+        HostRow.status != "disabled",
+        HostRow.instance_suspect == False,  # noqa: E712
+    )
+    if row.pinned_host_id is not None:
+        seen = seen.where(HostRow.id == row.pinned_host_id)
+    return seen.exists()

@@ -1,0 +1,200 @@
+"""The ingest edge: the only way in for what wrappers, hooks and agents say about a run (PAM-SIG-006).
+
+First the guard (epoch, dedup, order), then the status, then the journal, in one transaction. A signal that the guard
+turns away leaves rows and journal as they were. Delivery is at least once; applying is exactly once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from store import moves, run_rows, text
+from store.database import Store
+from store.errors import InvalidAttempt, MissingAttempt, ProtocolError
+from store.lifecycle import ITEM_EDGES, RUN_EDGES
+from store.models import ItemRow, RunRow
+from store.records import ACTIVITIES, Activity, Applied, Signal
+from store.transaction import Transaction
+
+ONE_SHOT = ("started", "finished", "completed", "failed")
+MAX_SEQ = 2**63 - 1
+
+
+def ingest(store: Store, signal: Signal, *, auto_mark_done: bool = False, actor: str | None = None) -> Applied:
+    """Apply one signal, exactly once.
+
+    ``auto_mark_done`` lets ``completed`` set the work item done (PAM-WI-008). Raises NotFound for an unknown run,
+    MissingAttempt, InvalidAttempt, or ProtocolError for anything malformed; then nothing is written.
+    """
+    _check_shape(signal)
+    with store.write(actor or _actor(signal)) as tx:
+        row = run_rows.row_of(signal.run_id)
+        refused = _guard(tx, row, signal)
+        if refused:
+            return Applied(False, refused)
+        note = _APPLY[signal.kind](tx, row, signal)
+        if signal.kind == "completed" and auto_mark_done:
+            _mark_done(tx, row)
+        return Applied(True, note)
+
+
+def _check_shape(signal: Signal) -> None:
+    if signal.kind not in _APPLY:
+        known = ", ".join(_APPLY)
+        raise ProtocolError(f"{signal.kind!r} is no kind of signal. The kinds are {known}.", kind=signal.kind)
+    if signal.attempt is None:
+        raise MissingAttempt("The signal carries no attempt; every signal must (PAM-SIG-009).", run_id=signal.run_id)
+    if isinstance(signal.attempt, bool) or not isinstance(signal.attempt, int) or signal.attempt < 1:
+        raise ProtocolError(f"The attempt {signal.attempt!r} is not a positive whole number.")
+    if signal.kind == "progress" and not _is_seq(signal.seq):
+        raise ProtocolError("A progress signal needs a seq from 0 to 2^63-1.", seq=signal.seq)
+    if signal.kind == "finished":
+        _exit_code(signal.payload)
+
+
+def _guard(tx: Transaction, row: RunRow, signal: Signal) -> str | None:
+    """Why the signal is turned away, or None; the order of the checks is PAM-SIG-007, 008, 004, 005."""
+    attempt = signal.attempt or 0
+    if attempt < row.attempt:
+        return "stale_attempt"
+    if attempt > row.attempt:
+        raise InvalidAttempt(
+            f"The signal is from attempt {attempt}, but the run is at attempt {row.attempt}.",
+            signal_attempt=attempt,
+            current_attempt=row.attempt,
+        )
+    if signal.kind in ONE_SHOT:
+        return None if run_rows.once(tx, row, signal.kind) else "duplicate"
+    if row.status not in ("spawning", "running"):
+        return "after_end"
+    if row.last_progress_seq is not None and (signal.seq or 0) <= row.last_progress_seq:
+        return "out_of_order"
+    return None
+
+
+def _started(tx: Transaction, row: RunRow, signal: Signal) -> str:
+    if row.status != "spawning":
+        return _note_only(tx, row, signal)
+    _run_began(tx, row, signal.payload)
+    return "applied"
+
+
+def _finished(tx: Transaction, row: RunRow, signal: Signal) -> str:
+    if not RUN_EDGES[row.status] or row.status == "pending":
+        return _note_only(tx, row, signal)
+    exit_code = _exit_code(signal.payload)
+    spawn_error = signal.payload.get("spawn_error")
+    if row.status == "spawning" and not spawn_error and row.stop_requested_at is None:
+        # The wrapper says both in order, so its `started` was lost with a torn line: it follows from the end.
+        _run_began(tx, row, {})
+        row = run_rows.row_of(row.id)
+    if row.stop_requested_at is not None:
+        run_rows.end(tx, row, "stopped", exit_code=exit_code)
+        status = "stopped"
+    elif spawn_error:
+        run_rows.end(tx, row, "failed", exit_code=exit_code, failure_reason="spawn_failed")
+        status = "failed"
+    else:
+        status = "exited" if exit_code == 0 else "failed"
+        run_rows.end(tx, row, "exited" if exit_code == 0 else "failed", exit_code=exit_code)
+    facts: dict[str, object] = {"exit_code": exit_code, "status": status, "source": signal.source}
+    if spawn_error:
+        facts |= {"failure_reason": "spawn_failed", "spawn_error": text.paragraphs(str(spawn_error))[:1000]}
+    run_rows.journal(tx, row, "run.finished", **facts)
+    return "applied"
+
+
+def _completed(tx: Transaction, row: RunRow, signal: Signal) -> str:
+    _set_activity(tx, row, signal, "idle", None)
+    return _note_only(tx, row, signal)
+
+
+def _failed(tx: Transaction, row: RunRow, signal: Signal) -> str:
+    """A provider's word that its turn failed moves no run (rulings X-03)."""
+    _set_activity(tx, row, signal, "idle", signal.payload.get("error"))
+    return _note_only(tx, row, signal)
+
+
+def _progress(tx: Transaction, row: RunRow, signal: Signal) -> str:
+    RunRow.update(last_progress_seq=signal.seq, updated_at=tx.now).where(RunRow.id == row.id).execute()
+    activity = signal.payload.get("activity")
+    if activity in ACTIVITIES:
+        note = signal.payload.get("note") or signal.payload.get("message")
+        _set_activity(tx, row, signal, activity, note)
+    return _note_only(tx, row, signal)
+
+
+_APPLY: Mapping[str, Callable[[Transaction, RunRow, Signal], str]] = {
+    "started": _started,
+    "finished": _finished,
+    "completed": _completed,
+    "failed": _failed,
+    "progress": _progress,
+}
+
+
+def _run_began(tx: Transaction, row: RunRow, payload: Mapping[str, object]) -> None:
+    run_rows.check_edge(row, "running")
+    RunRow.update(
+        status="running",
+        started_at=tx.now,
+        wrapper_pid=_integer(payload.get("wrapper_pid")),
+        wrapper_started=_integer(payload.get("wrapper_started")),
+        updated_at=tx.now,
+    ).where(RunRow.id == row.id).execute()
+    run_rows.journal(tx, row, "run.started", pid=_integer(payload.get("pid")))
+
+
+def _note_only(tx: Transaction, row: RunRow, signal: Signal) -> str:
+    """Journal what was said; it moves no status (PAM-EVT-015). A late end lands here, too (PAM-SIG-019)."""
+    said = {key: _clean(value) for key, value in signal.payload.items()}
+    kind = {"kind": signal.kind, "source": signal.source}
+    run_rows.journal(tx, row, "run.signal_received", **kind, seq=signal.seq, said=said)
+    return "applied"
+
+
+def _set_activity(tx: Transaction, row: RunRow, signal: Signal, activity: Activity | Any, note: object) -> None:
+    if row.status not in ("spawning", "running"):
+        return
+    RunRow.update(
+        activity=activity,
+        activity_source=signal.source.partition(":")[0],
+        activity_at=tx.now,
+        activity_note=" ".join(text.paragraphs(str(note)).split())[:300] if note else None,
+        updated_at=tx.now,
+    ).where(RunRow.id == row.id).execute()
+
+
+def _mark_done(tx: Transaction, row: RunRow) -> None:
+    item: ItemRow = ItemRow.get_by_id(row.task_id)
+    if "done" in ITEM_EDGES[item.status]:
+        moves.set_status(tx, item, "done")
+
+
+def _exit_code(payload: Mapping[str, object]) -> int:
+    """0–255, or minus the number of the signal that ended it."""
+    code, signal = payload.get("exit_code"), payload.get("signal")
+    if isinstance(signal, int) and not isinstance(signal, bool) and signal > 0:
+        return -signal
+    if isinstance(code, int) and not isinstance(code, bool):
+        return code
+    raise ProtocolError("A finished signal needs an exit_code or a signal, as whole numbers.", payload=dict(payload))
+
+
+def _is_seq(seq: object) -> bool:
+    return isinstance(seq, int) and not isinstance(seq, bool) and 0 <= seq <= MAX_SEQ
+
+
+def _integer(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _clean(value: object) -> object:
+    return text.paragraphs(value)[:2000] if isinstance(value, str) else value
+
+
+def _actor(signal: Signal) -> str:
+    if signal.source == "agent":
+        return f"agent:{signal.run_id[:8]}"
+    return "operator" if signal.source == "manual" else signal.source
