@@ -18,7 +18,7 @@ from peewee import DatabaseError, InterfaceError, OperationalError, SqliteDataba
 
 from store import migrate
 from store.clock import Clock, utc_now
-from store.errors import StoreUnavailable
+from store.errors import InvalidValue, StoreUnavailable
 from store.models import database_proxy
 from store.transaction import Transaction
 
@@ -59,7 +59,7 @@ class Store:
             transaction = Transaction(self.clock(), actor, self.new_id)
             yield transaction
         if transaction.journaled:
-            for wake in self.on_commit:
+            for wake in tuple(self.on_commit):
                 wake()
 
     @contextmanager
@@ -93,11 +93,8 @@ def open_store(path: Path | None, *, clock: Clock = utc_now, new_id: Callable[[]
     if path is not None:
         _prepare_file(path)
     store = Store(path, clock=clock, new_id=new_id)
-    database = store._database
-    database_proxy.initialize(database)
-    with _translated(store.where):
-        if not migrate.check(database, store.where):
-            migrate.apply(database)
+    _bring_up(store._database, store.where)
+    database_proxy.initialize(store._database)
     return store
 
 
@@ -105,12 +102,21 @@ def apply_migrations(path: Path) -> tuple[list[str], int]:
     """What ``pam migrate`` does: (names applied now, schema version). Raises as ``open_store`` does."""
     _prepare_file(path)
     database = _sqlite(path)
+    names = _bring_up(database, str(path))
     try:
-        with _translated(str(path)):
-            names = [] if migrate.check(database, str(path)) else migrate.apply(database)
-            return names, migrate.version(database)
+        return names, migrate.version(database)
     finally:
         database.close()
+
+
+def _bring_up(database: SqliteDatabase, where: str) -> list[str]:
+    """Migrate as needed; on any error the connection is closed again."""
+    try:
+        with _translated(where):
+            return [] if migrate.check(database, where) else migrate.apply(database)
+    except BaseException:
+        database.close()
+        raise
 
 
 def _sqlite(path: Path | None) -> SqliteDatabase:
@@ -130,6 +136,18 @@ def _prepare_file(path: Path) -> None:
             "Make its directory writable, or choose another home with --home or PAM_HOME.",
             path=str(path),
         ) from error
+    _refuse_newer(path)
+
+
+def _refuse_newer(path: Path) -> None:
+    """Look before touching: only a read-only connection leaves journal mode and bytes of the file as they are."""
+    database = SqliteDatabase(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        migrate.check(database, str(path))
+    except DatabaseError:
+        return  # The connection that may write heals it, or says what is wrong.
+    finally:
+        database.close()
 
 
 @contextmanager
@@ -137,7 +155,7 @@ def _translated(where: str) -> Iterator[None]:
     try:
         yield
     except (OperationalError, InterfaceError) as error:
-        raise StoreUnavailable(f"The database {where} cannot be used: {_advice(str(error))}", path=where) from error
+        raise StoreUnavailable(f"The database {where} cannot be used: {_advice(_cause(error))}", path=where) from error
     except DatabaseError as error:
         if "malformed" not in str(error) and "not a database" not in str(error):
             raise
@@ -145,6 +163,18 @@ def _translated(where: str) -> Iterator[None]:
             f"{where} is damaged or not a pam database ({error}). Move it away, or choose another home with --home.",
             path=where,
         ) from error
+    except UnicodeEncodeError as error:
+        raise InvalidValue(
+            f"{error.object!r} is not valid Unicode text, so it cannot be stored. Give it in UTF-8.",
+            value=ascii(error.object),
+        ) from error
+
+
+def _cause(error: BaseException) -> str:
+    """What went wrong first: on a full disk SQLite rolls back by itself, and Peewee's own rollback then fails."""
+    while "cannot rollback" in str(error) and error.__context__ is not None:
+        error = error.__context__
+    return str(error)
 
 
 def _advice(reason: str) -> str:
@@ -152,7 +182,7 @@ def _advice(reason: str) -> str:
         return "another process holds its write lock. Nothing was written; try again, or find it with `pam status`."
     if "full" in reason:
         return "the disk is full. Nothing was written; free some space and try again."
-    if "readonly" in reason or "read-only" in reason:
+    if any(sign in reason for sign in ("readonly", "read-only", "unable to open")):
         return "it is read-only. Nothing was written; make it and its directory writable, or use --home."
     return f"{reason}. Nothing was written; `pam doctor` looks for the cause."
 

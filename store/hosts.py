@@ -18,6 +18,9 @@ LOCAL = "local"
 OFFLINE_AFTER_S = 90.0
 """Three heartbeats of 30 s (PAM-HOST-004)."""
 
+ELIGIBLE = (HostRow.status == "online") & (HostRow.instance_suspect == False)  # noqa: E712
+"""``eligible`` as a condition on rows, for a check that must hold inside a transaction."""
+
 
 def ensure_local(store: Store, *, actor: str) -> Host:
     """The host ``local``; made when this home is new."""

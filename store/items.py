@@ -1,4 +1,4 @@
-"""Verbs that create, change and find items; moving them stands in ``moves``, their place in the tree in ``tree``."""
+"""Verbs that create, change and find items; moving them stands in ``moves``."""
 
 from __future__ import annotations
 
@@ -167,6 +167,17 @@ def children(store: Store, item_id: str) -> list[Item]:
         return records_of(ItemRow.select().where(ItemRow.parent == item_id).order_by(ItemRow.sort_order))
 
 
+def ancestors(store: Store, item_id: str) -> list[Item]:
+    """From the root down to the parent."""
+    found: list[ItemRow] = []
+    with store.read():
+        parent_id = row_of(item_id).parent_id
+        while parent_id is not None:
+            found.insert(0, row_of(parent_id))
+            parent_id = found[0].parent_id
+        return records_of(found)
+
+
 def row_of(item_id: str) -> ItemRow:
     """Inside a transaction: the row. Raises NotFound."""
     row: ItemRow | None = ItemRow.get_or_none(ItemRow.id == item_id)
@@ -199,7 +210,7 @@ def check_parent(parent: ItemRow, project_id: str, kind: Kind) -> None:
         )
     if KINDS.index(kind) < KINDS.index(parent.kind):
         raise InvalidValue(
-            f"A {kind} cannot stand below a {parent.kind}. The order is {' > '.join(KINDS)}.",
+            f"An item of kind {kind} cannot stand below one of kind {parent.kind}. The order is {' > '.join(KINDS)}.",
             kind=kind,
             parent_kind=parent.kind,
         )
@@ -257,7 +268,11 @@ def _checked_kind(row: ItemRow, kind: Kind) -> Kind:
         check_parent(row_of(row.parent_id), row.project_id, kind)
     for child in ItemRow.select().where(ItemRow.parent == row.id):
         if KINDS.index(child.kind) < KINDS.index(kind):
-            raise InvalidValue(f"It has a {child.kind} below it, which cannot stand below a {kind}.", kind=kind)
+            raise InvalidValue(
+                f"It has an item of kind {child.kind} below it, which cannot stand below one of kind {kind}.", kind=kind
+            )
     if kind not in RUNNABLE and RunRow.select().where(RunRow.task == row.id).exists():
-        raise Conflict(f"It has runs, and a {kind} cannot have any. Keep it a task or subtask.", kind=kind)
+        raise Conflict(
+            f"It has runs, and an item of kind {kind} cannot have any. Keep it a task or subtask.", kind=kind
+        )
     return kind

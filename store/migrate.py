@@ -6,6 +6,7 @@ repeats the number of the newest one applied, so that opening a database that is
 
 from __future__ import annotations
 
+import glob
 import re
 from pathlib import Path
 
@@ -47,8 +48,10 @@ def apply(database: SqliteDatabase) -> list[str]:
     from playhouse.migrations import Runner
 
     with database.atomic("IMMEDIATE"):
-        if version(database) == known_version():
+        if version(database) >= known_version():
             return []
-        names: list[str] = Runner(database, str(DIRECTORY), table_name="schema_migrations").up()
+        # The runner globs below the directory, whose own name may hold brackets.
+        directory = glob.escape(str(DIRECTORY))
+        names: list[str] = Runner(database, directory, table_name="schema_migrations").up()
         database.pragma("user_version", known_version())
         return names

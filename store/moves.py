@@ -8,7 +8,7 @@ from store import items, projects
 from store.database import Store
 from store.errors import InvalidValue
 from store.lifecycle import check_item
-from store.models import ItemRow
+from store.models import ItemRow, tuples
 from store.records import Item, ItemStatus
 from store.transaction import Transaction
 
@@ -66,7 +66,7 @@ def reparent(store: Store, item_id: str, parent_id: str | None, *, actor: str) -
         parent = items.row_of(parent_id) if parent_id else None
         if parent is not None:
             items.check_parent(parent, row.project_id, row.kind)
-            if parent.id == row.id or parent.path.startswith(row.path + "/"):
+            if row.id in _line_of(parent):
                 raise InvalidValue("An item cannot move below itself or one of its own descendants.", cycle=True)
         if row.parent_id != parent_id:
             _rehang(tx, row, parent)
@@ -92,6 +92,15 @@ def _gap(row: ItemRow, anchor: ItemRow, *, ahead: bool) -> int:
         spread = (position + 1 + (position >= index)) * items.SORT_STEP
         ItemRow.update(sort_order=spread).where(ItemRow.id == other.id).execute()
     return (index + 1) * items.SORT_STEP
+
+
+def _line_of(row: ItemRow) -> set[str]:
+    """The item and its ancestors, by the live links: a path is no identity (PAM-DATA-042, PAM-PATH-005)."""
+    above = ItemRow.alias()
+    start = ItemRow.select(ItemRow.id, ItemRow.parent).where(ItemRow.id == row.id).cte("line", recursive=True)
+    line = start.union(above.select(above.id, above.parent).join(start, on=(above.id == start.c.parent_id)))
+    query = ItemRow.select(ItemRow.id).join(line, on=(ItemRow.id == line.c.id)).with_cte(line)
+    return {id_ for (id_,) in tuples(query)}
 
 
 def _rehang(tx: Transaction, row: ItemRow, parent: ItemRow | None) -> None:

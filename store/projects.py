@@ -190,7 +190,10 @@ def _set_status(store: Store, project_id: str, status: ProjectStatus, topic: str
 def _directory(cwd: str | None) -> str | None:
     if cwd is None or not cwd.strip():
         return None
-    path = Path(cwd).expanduser()
+    try:
+        path = Path(cwd).expanduser()
+    except RuntimeError as error:
+        raise InvalidValue(f"The directory {cwd!r} names nobody's home. Give it from / on.", field="cwd") from error
     if not path.is_absolute():
         raise InvalidValue(f"The directory {cwd!r} is not absolute. Give it from / on.", field="cwd")
     return str(path)

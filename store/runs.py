@@ -5,14 +5,14 @@ Every change is a guarded ``UPDATE`` whose row count is read, so that two caller
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from peewee import fn
 
-from store import items, projects, text
+from store import hosts, items, projects, text
 from store.database import Store
-from store.errors import Conflict, InvalidValue
+from store.errors import Conflict, IllegalTransition, InvalidValue, NotFound
 from store.ids import draw, resolve
 from store.lifecycle import RUN_EDGES, check_run
 from store.models import HostRow, ItemRow, RunRow, tuples
@@ -21,6 +21,8 @@ from store.run_rows import NEW_ATTEMPT, end, joined, journal, once, record, row_
 
 RESTART_POLICY: RestartPolicy = "infrastructure"
 MAX_ATTEMPTS = 3
+WAITED_IN_VAIN: tuple[FailureReason, ...] = ("dispatch_timeout", "no_eligible_host")
+"""The only reasons a run fails with before it had a host."""
 
 
 def start(
@@ -43,13 +45,15 @@ def start(
     ``cwd`` is absolute, on the host that will run it. Raises NotFound, InvalidValue for an item that cannot have
     runs (PAM-DATA-034), or ArchivedProject.
     """
-    if not cwd.startswith("/"):
-        raise InvalidValue(f"The working directory {cwd!r} is not absolute. Give it from / on.", field="cwd")
+    words = list(args)
+    _check_words(cwd, words)
     if max_attempts < 1:
         raise InvalidValue("A run needs at least one attempt.", field="max_attempts")
     with store.write(actor) as tx:
         item = items.row_of(task_id)
         _check_runnable(item)
+        if pinned_host_id is not None and not HostRow.select().where(HostRow.id == pinned_host_id).exists():
+            raise NotFound(f"There is no host {pinned_host_id!r} to pin the run to.", id=pinned_host_id)
         id_ = draw(tx.new_id, RunRow.id)
         RunRow.insert(
             id=id_,
@@ -61,9 +65,9 @@ def start(
             restart_policy=restart_policy,
             pending_since=tx.now,
             cwd=cwd,
-            prompt=prompt,
-            model=model,
-            args=list(args),
+            prompt=text.paragraphs(prompt) if prompt is not None else None,
+            model=text.optional_line(model, "model", limit=100),
+            args=words,
             conversation_id=conversation_id,
             created_at=tx.now,
             updated_at=tx.now,
@@ -74,11 +78,22 @@ def start(
 
 
 def claim(store: Store, run_id: str, host: Host, *, actor: str) -> Run | None:
-    """Take a pending run for a host: pending → spawning. None when another caller was faster or it was stopped."""
+    """Take a pending run for a host: pending → spawning.
+
+    None when another caller was faster, when it was stopped, or when the host may not have it: another one is pinned,
+    or this one is not online any more or suspect (PAM-RUN-006, 011, 019).
+    """
     with store.write(actor) as tx:
+        may_take = HostRow.select().where(HostRow.id == host.id, hosts.ELIGIBLE)
         taken = (
             RunRow.update(status="spawning", host=host.id, updated_at=tx.now)
-            .where(RunRow.id == run_id, RunRow.status == "pending", RunRow.stop_requested_at.is_null())
+            .where(
+                RunRow.id == run_id,
+                RunRow.status == "pending",
+                RunRow.stop_requested_at.is_null(),
+                RunRow.pinned_host.is_null() | (RunRow.pinned_host == host.id),
+                fn.EXISTS(may_take),
+            )
             .execute()
         )
         if not taken:
@@ -95,13 +110,21 @@ def set_pane(store: Store, run_id: str, attempt: int, pane_id: str, *, actor: st
 
 
 def fail(store: Store, run_id: str, attempt: int, reason: FailureReason, *, detail: str = "", actor: str) -> Run | None:
-    """End an attempt that no wrapper exit explains (PAM-EVT-013). None when that attempt is over already."""
+    """End an attempt that no wrapper exit explains (PAM-EVT-013). None when that attempt is over already.
+
+    Raises IllegalTransition for a pending run and a reason other than the two of a wait in vain (PAM-RUN-004).
+    """
     with store.write(actor) as tx:
         row = row_of(run_id)
         if row.attempt != attempt or "failed" not in RUN_EDGES[row.status]:
             return None
+        if row.status == "pending" and reason not in WAITED_IN_VAIN:
+            raise IllegalTransition(
+                f"A pending run has no host yet, so it cannot fail with {reason}; only {' or '.join(WAITED_IN_VAIN)}.",
+                **{"from": "pending", "to": "failed", "legal": list(RUN_EDGES["pending"]), "reason": reason},
+            )
         end(tx, row, "failed", failure_reason=reason)
-        journal(tx, row, "run.failed", failure_reason=reason, detail=detail)
+        journal(tx, row, "run.failed", failure_reason=reason, detail=text.paragraphs(detail)[:1000])
         return record(row_of(run_id))
 
 
@@ -123,7 +146,9 @@ def request_stop(store: Store, run_id: str, *, actor: str) -> Run:
         return record(row_of(run_id))
 
 
-def stopped(store: Store, run_id: str, attempt: int, *, actor: str, **facts: object) -> Run | None:
+def stopped(
+    store: Store, run_id: str, attempt: int, *, facts: Mapping[str, object] | None = None, actor: str
+) -> Run | None:
     """The executor has carried the stop out and verified it; journaled once an attempt. None when it was before.
 
     The status may already be ``stopped``: the wrapper's own report of the end can come first.
@@ -134,7 +159,7 @@ def stopped(store: Store, run_id: str, attempt: int, *, actor: str, **facts: obj
             return None
         if "stopped" in RUN_EDGES[row.status]:
             end(tx, row, "stopped")
-        journal(tx, row, "run.stopped", **facts)
+        journal(tx, row, "run.stopped", **(facts or {}))
         return record(row_of(run_id))
 
 
@@ -192,6 +217,13 @@ def find(store: Store, wanted: str) -> Run:
         return record(row_of(resolve(RunRow, "run", wanted.removeprefix("pam-"))))
 
 
+def by_session(store: Store, host_id: str, session: str) -> Run | None:
+    """The run that a session on a host belongs to, if any."""
+    with store.read():
+        row = joined().where(RunRow.host == host_id, RunRow.session_name == session).first()
+        return record(row) if row is not None else None
+
+
 def list_all(
     store: Store,
     *,
@@ -236,10 +268,18 @@ def _check_runnable(item: ItemRow) -> None:
     projects.check_active(item.project_id, "starting a run")
 
 
+def _check_words(cwd: str, args: Sequence[str]) -> None:
+    if not cwd.startswith("/"):
+        raise InvalidValue(f"The working directory {cwd!r} is not absolute. Give it from / on.", field="cwd")
+    if "\0" in cwd or any("\0" in word for word in args):
+        raise InvalidValue("A NUL character cannot be part of a command line or a path.", field="args")
+
+
 def _host_was_there(row: RunRow) -> bool:
+    """Whether a host that may take the run counted as online at some moment of its wait."""
     since: datetime = row.pending_since
     seen = HostRow.select().where(
-        HostRow.last_seen_at >= since,
+        HostRow.last_seen_at >= since - timedelta(seconds=hosts.OFFLINE_AFTER_S),
         HostRow.status != "disabled",
         HostRow.instance_suspect == False,  # noqa: E712
     )

@@ -6,19 +6,29 @@ turns away leaves rows and journal as they were. Delivery is at least once; appl
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any
 
 from store import moves, run_rows, text
 from store.database import Store
 from store.errors import InvalidAttempt, MissingAttempt, ProtocolError
-from store.lifecycle import ITEM_EDGES, RUN_EDGES
+from store.lifecycle import ITEM_EDGES
 from store.models import ItemRow, RunRow
 from store.records import ACTIVITIES, Activity, Applied, Signal
 from store.transaction import Transaction
 
 ONE_SHOT = ("started", "finished", "completed", "failed")
 MAX_SEQ = 2**63 - 1
+AT_WORK = ("spawning", "running")
+"""Statuses of a run that a host has and that has not ended."""
+
+LIFECYCLE = ("started", "finished")
+"""What moves a run's status; only its wrapper knows (PAM-SIG-003, rulings X-01)."""
+
+_SOURCE = re.compile(r"wrapper|manual|agent|hook:[\w.-]{1,50}")
 
 
 def ingest(store: Store, signal: Signal, *, auto_mark_done: bool = False, actor: str | None = None) -> Applied:
@@ -40,17 +50,32 @@ def ingest(store: Store, signal: Signal, *, auto_mark_done: bool = False, actor:
 
 
 def _check_shape(signal: Signal) -> None:
-    if signal.kind not in _APPLY:
+    """The declared types are checked, too: a spool line is whatever some process wrote."""
+    if not isinstance(signal.kind, str) or signal.kind not in _APPLY:
         known = ", ".join(_APPLY)
         raise ProtocolError(f"{signal.kind!r} is no kind of signal. The kinds are {known}.", kind=signal.kind)
+    _check_source(signal)
     if signal.attempt is None:
         raise MissingAttempt("The signal carries no attempt; every signal must (PAM-SIG-009).", run_id=signal.run_id)
     if isinstance(signal.attempt, bool) or not isinstance(signal.attempt, int) or signal.attempt < 1:
         raise ProtocolError(f"The attempt {signal.attempt!r} is not a positive whole number.")
     if signal.kind == "progress" and not _is_seq(signal.seq):
         raise ProtocolError("A progress signal needs a seq from 0 to 2^63-1.", seq=signal.seq)
+    if not isinstance(signal.payload, Mapping):
+        raise ProtocolError("The payload of the signal is not an object.")
     if signal.kind == "finished":
         _exit_code(signal.payload)
+
+
+def _check_source(signal: Signal) -> None:
+    if not isinstance(signal.source, str) or not _SOURCE.fullmatch(signal.source):
+        raise ProtocolError(f"{signal.source!r} is no source of signals: wrapper, hook:PROVIDER, agent or manual.")
+    if signal.kind in LIFECYCLE and signal.source != "wrapper":
+        raise ProtocolError(
+            f"Only the wrapper says {signal.kind}; this came from {signal.source}.",
+            kind=signal.kind,
+            source=signal.source,
+        )
 
 
 def _guard(tx: Transaction, row: RunRow, signal: Signal) -> str | None:
@@ -64,9 +89,16 @@ def _guard(tx: Transaction, row: RunRow, signal: Signal) -> str | None:
             signal_attempt=attempt,
             current_attempt=row.attempt,
         )
+    if row.status == "pending":
+        # Taken for a late word, it would use up the one-shot of the wrapper that is still to come.
+        raise ProtocolError(
+            f"Attempt {attempt} of this run waits for a host; nobody can speak for it yet.",
+            run_id=row.id,
+            attempt=attempt,
+        )
     if signal.kind in ONE_SHOT:
         return None if run_rows.once(tx, row, signal.kind) else "duplicate"
-    if row.status not in ("spawning", "running"):
+    if row.status not in AT_WORK:
         return "after_end"
     if row.last_progress_seq is not None and (signal.seq or 0) <= row.last_progress_seq:
         return "out_of_order"
@@ -81,9 +113,14 @@ def _started(tx: Transaction, row: RunRow, signal: Signal) -> str:
 
 
 def _finished(tx: Transaction, row: RunRow, signal: Signal) -> str:
-    if not RUN_EDGES[row.status] or row.status == "pending":
-        return _note_only(tx, row, signal)
     exit_code = _exit_code(signal.payload)
+    if row.status == "stopped":
+        # The executor saw the agent gone before the wrapper's word came in; every exit is journaled (PAM-EVT-012).
+        RunRow.update(exit_code=exit_code, updated_at=tx.now).where(RunRow.id == row.id).execute()
+        run_rows.journal(tx, row, "run.finished", exit_code=exit_code, status="stopped", source=signal.source)
+        return "applied"
+    if row.status not in AT_WORK:
+        return _note_only(tx, row, signal)
     spawn_error = signal.payload.get("spawn_error")
     if row.status == "spawning" and not spawn_error and row.stop_requested_at is None:
         # The wrapper says both in order, so its `started` was lost with a torn line: it follows from the end.
@@ -148,14 +185,14 @@ def _run_began(tx: Transaction, row: RunRow, payload: Mapping[str, object]) -> N
 
 def _note_only(tx: Transaction, row: RunRow, signal: Signal) -> str:
     """Journal what was said; it moves no status (PAM-EVT-015). A late end lands here, too (PAM-SIG-019)."""
-    said = {key: _clean(value) for key, value in signal.payload.items()}
+    said = _clean(signal.payload)
     kind = {"kind": signal.kind, "source": signal.source}
     run_rows.journal(tx, row, "run.signal_received", **kind, seq=signal.seq, said=said)
     return "applied"
 
 
 def _set_activity(tx: Transaction, row: RunRow, signal: Signal, activity: Activity | Any, note: object) -> None:
-    if row.status not in ("spawning", "running"):
+    if row.status not in AT_WORK:
         return
     RunRow.update(
         activity=activity,
@@ -174,24 +211,39 @@ def _mark_done(tx: Transaction, row: RunRow) -> None:
 
 def _exit_code(payload: Mapping[str, object]) -> int:
     """0–255, or minus the number of the signal that ended it."""
-    code, signal = payload.get("exit_code"), payload.get("signal")
-    if isinstance(signal, int) and not isinstance(signal, bool) and signal > 0:
+    code, signal = _integer(payload.get("exit_code")), _integer(payload.get("signal"))
+    if signal is not None and 0 < signal < 128:
         return -signal
-    if isinstance(code, int) and not isinstance(code, bool):
+    if code is not None and 0 <= code <= 255:
         return code
-    raise ProtocolError("A finished signal needs an exit_code or a signal, as whole numbers.", payload=dict(payload))
+    raise ProtocolError(
+        "A finished signal needs an exit_code from 0 to 255, or the number of a signal.", payload=_clean(payload)
+    )
 
 
 def _is_seq(seq: object) -> bool:
-    return isinstance(seq, int) and not isinstance(seq, bool) and 0 <= seq <= MAX_SEQ
+    number = _integer(seq)
+    return number is not None and number >= 0
 
 
 def _integer(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    """A whole number that fits a column, or None."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if -MAX_SEQ <= value <= MAX_SEQ else None
 
 
-def _clean(value: object) -> object:
-    return text.paragraphs(value)[:2000] if isinstance(value, str) else value
+def _clean(value: object, room: int = 20_000) -> object:
+    """What the journal keeps of a payload: printable, of bounded size (PAM-STORE-002), and JSON that SQLite reads."""
+    if isinstance(value, str):
+        return text.paragraphs(value)[:room]
+    if isinstance(value, Mapping) and room >= 2000:
+        return {text.paragraphs(str(key))[:100]: _clean(part, room // 10) for key, part in islice(value.items(), 20)}
+    if isinstance(value, list) and room >= 2000:
+        return [_clean(part, room // 10) for part in value[:20]]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool) else _integer(value)
 
 
 def _actor(signal: Signal) -> str:

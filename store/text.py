@@ -9,7 +9,8 @@ from store.errors import InvalidValue
 
 TITLE_LIMIT = 500
 LABEL_LIMIT = 50
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Control characters, and halves of surrogate pairs: JSON may spell those, but no database can store them."""
 _LABEL = re.compile(r"[^\s,#]+")
 
 

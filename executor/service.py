@@ -1,0 +1,167 @@
+"""The executor as a whole: its loops over one host, hosted beside a screen or by a command.
+
+Stopping it never stops an agent; a new one reads the store and the spool and goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from executor import lock
+from executor.background import LoopThread
+from executor.hosts.link import LinkDown, LinkEvent, LinkUp, ServerGone, SessionsChanged
+from executor.hosts.local import LocalLink
+from executor.ledger import ACTOR, Ledger
+from executor.settings import ExecutorSettings
+from executor.supervision.dispatch import Dispatch
+from executor.supervision.heartbeat import Heartbeat
+from executor.supervision.ingest import Ingest
+from executor.supervision.liveness import LivenessCheck
+from executor.supervision.spawn import Spawner
+from executor.supervision.station import Station, keep_going
+from executor.supervision.stop import Stops
+from providers.reload import CatalogKeeper
+from store import hosts, integrity, journal
+from store.database import Store
+from store.errors import Conflict
+from store.home import Home
+from store.records import Event
+
+log = logging.getLogger("pam.executor")
+
+
+class ExecutorBusy(Conflict):
+    """Another process is this home's executor."""
+
+    code = "executor_busy"
+
+
+class Executor:
+    """One home's executor; ``run`` until cancelled."""
+
+    def __init__(
+        self,
+        store: Store,
+        home: Home,
+        settings: ExecutorSettings,
+        *,
+        catalog: CatalogKeeper,
+        auto_mark_done: bool,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._catalog = catalog
+        self._auto_mark_done = auto_mark_done
+        self._environ = environ
+        self._ledger = Ledger(store)
+        self._link = LocalLink(settings, home.path, on_event=self._link_event)
+        self._station: Station | None = None
+
+    async def run(self, started: Future[None]) -> None:
+        """Connect, catch up, then run every loop. ``started`` tells when, or why it could not (TmuxUnavailable)."""
+        try:
+            await self._link.connect()
+            try:
+                station = await self._begin()
+                started.set_result(None)
+                await self._loops(station)
+            finally:
+                await self._link.close()
+        finally:
+            await asyncio.to_thread(self._ledger.close)
+
+    async def _begin(self) -> Station:
+        """What must be true before the first loop: the host is known and seen, the store was looked over."""
+        host = await self._ledger.call(hosts.ensure_local, actor=ACTOR)
+        station = self._station = Station(self._link, host.id, self._ledger, self._settings)
+        await Heartbeat(station).beat()
+        await self._ledger.call(integrity.sweep, actor=ACTOR)
+        return station
+
+    async def _loops(self, station: Station) -> None:
+        ingest = Ingest(station, auto_mark_done=self._auto_mark_done)
+        spawner = Spawner(station, lambda: self._catalog.catalog, self._environ)
+        loops = {
+            "ingest": ingest.follow,
+            "liveness": LivenessCheck(station, ingest, spawner).loop,
+            "dispatch": Dispatch(station, spawner).loop,
+            "stop": Stops(station, ingest).loop,
+            "heartbeat": Heartbeat(station).loop,
+            "catalog": self._catalog.watch,
+        }
+        with self._listening(station):
+            async with asyncio.TaskGroup() as group:
+                for name, loop in loops.items():
+                    group.create_task(keep_going(name, loop), name=f"pam-{name}")
+
+    @contextmanager
+    def _listening(self, station: Station) -> Iterator[None]:
+        """The journal rings the loops, whoever wrote it."""
+        loop = asyncio.get_running_loop()
+
+        def deliver(events: list[Event]) -> None:
+            with suppress(RuntimeError):  # the loop has closed meanwhile
+                loop.call_soon_threadsafe(station.announce, events)
+
+        tail = journal.Tail(self._store, deliver).start()
+        try:
+            yield
+        finally:
+            tail.close()
+
+    def _link_event(self, event: LinkEvent) -> None:
+        match event:
+            case LinkUp(server):
+                log.info("tmux server %s is reached", server)
+            case LinkDown(reason):
+                log.warning("tmux is out of reach: %s", reason)
+            case ServerGone(server):
+                log.warning("tmux server %s has ended, and every session in it", server)
+            case SessionsChanged():
+                pass
+        if self._station is not None and not isinstance(event, LinkDown):
+            self._station.look_again()
+
+
+@contextmanager
+def host_executor(
+    store: Store,
+    home: Home,
+    settings: ExecutorSettings,
+    *,
+    hosted_by: lock.HostedBy,
+    catalog_path: Path | None = None,
+    auto_mark_done: bool = False,
+    environ: Mapping[str, str] = os.environ,
+) -> Iterator[LoopThread]:
+    """Be this home's executor for the length of the block.
+
+    Raises ExecutorBusy when another process is, and TmuxUnavailable when tmux cannot be used.
+    """
+    held = lock.acquire(home, hosted_by)
+    if held is None:
+        holder = lock.state(home)
+        raise ExecutorBusy(
+            f"Another process (pid {holder.pid}) is the executor of {home.path}; it does the work for both.",
+            **holder.as_json(),
+        )
+    try:
+        catalog = CatalogKeeper(home.path, operator_file=catalog_path)
+        executor = Executor(
+            store, home, settings, catalog=catalog, auto_mark_done=auto_mark_done, environ=dict(environ)
+        )
+        thread = LoopThread("executor", executor.run)
+        try:
+            thread.start()
+            yield thread
+        finally:
+            thread.stop()
+    finally:
+        held.release()

@@ -1,0 +1,48 @@
+"""The executor's tunables and their defaults; read from nowhere, handed in by whoever hosts the executor.
+
+Times are seconds, sizes bytes, unless a name says otherwise. The numbers are PAM-CFG's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorSettings:
+    """One executor's settings; frozen, so a change of configuration is a new value."""
+
+    tmux_socket: str = "pam"
+    """Name for ``tmux -L``; never ``default``, which is the operator's own server (PAM-TMUX-018)."""
+    tmux_bin: str = "tmux"
+    columns: int = 220
+    rows: int = 50
+    history_limit: int = 10_000
+    """Lines of scrollback tmux keeps per pane: up to 12 MB each at 220 columns. The raw log keeps everything."""
+    log_max_bytes: int = 64 * 1024 * 1024
+    """A raw log beyond this is rotated to ``<log>.1``."""
+
+    command_timeout_s: float = 5.0
+    """Deadline of one tmux command; a server that misses it is unknown, not dead."""
+    reconnect_max_s: float = 5.0
+    """Longest pause between two attempts to reach a host again."""
+
+    dispatch_timeout_s: float = 300.0
+    spawn_timeout_s: float = 30.0
+    """How long a run may be starting before it counts as failed to spawn (FR-33)."""
+    liveness_s: float = 10.0
+    reconcile_s: float = 30.0
+    heartbeat_s: float = 30.0
+    offline_after_s: float = 90.0
+    grace_s: float = 10.0
+    """Between TERM and KILL (PAM-RST-004)."""
+    hold_open_s: float = 300.0
+    """How long the wrapper keeps a pane after its agent ended (PAM-WRAP-008)."""
+
+    capture_hz: float = 4.0
+    """Looks per second at a pane somebody watches."""
+    quiet_hz: float = 1.0
+    """The same once every watched pane has been silent for ``quiet_after_s``."""
+    quiet_after_s: float = 30.0
+    snapshot_cache: int = 1000
+    """Latest screens kept in memory, least recently used out first (PAM-OBS-004)."""

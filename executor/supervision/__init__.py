@@ -1,0 +1,1 @@
+"""Supervision: separate loops over the same verbs, one module each."""

@@ -1,0 +1,341 @@
+"""Builds every tmux command pam ever sends, for a control client's line or for a process's argv.
+
+Nothing else in pam spells a tmux command. Here session names are checked (``pam-`` and 8 hex digits), targets are
+exact (``=name``, ``=name:``, ``%id``), and text is quoted so that tmux neither parses nor expands it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NewType
+
+from executor.settings import ExecutorSettings
+from executor.tmux.version import TmuxVersion
+from store.errors import InvalidValue
+
+HUB = "pam-hub"
+"""The session control clients attach to; it keeps the server alive and holds no agent."""
+
+SESSION_NAME = re.compile(r"pam-[0-9a-f]{8}")
+_SOCKET_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+PANE_ID = re.compile(r"%[0-9]{1,10}")
+_BARE_WORD = re.compile(r"-?[A-Za-z0-9][A-Za-z0-9-]*")
+
+SessionTarget = NewType("SessionTarget", str)
+PaneTarget = NewType("PaneTarget", str)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One or more tmux commands that run as one; each gives one reply, and the first failure stops the rest."""
+
+    parts: tuple[tuple[str, ...], ...]
+
+    @property
+    def line(self) -> str:
+        """As a control client's input, without the newline."""
+        return " ; ".join(" ".join(_word(word) for word in part) for part in self.parts)
+
+    @property
+    def argv(self) -> list[str]:
+        """As arguments of a tmux process, behind its global flags."""
+        words: list[str] = []
+        for part in self.parts:
+            words += [";"] if words else []
+            words += [_argument(word) for word in part]
+        return words
+
+    def then(self, other: Command) -> Command:
+        """This command, and if it succeeds the other."""
+        return Command(self.parts + other.parts)
+
+
+def command(*words: str) -> Command:
+    """A single tmux command."""
+    return Command((words,))
+
+
+def dq(text: str) -> str:
+    """``text`` as one double-quoted tmux word, byte for byte. Raises InvalidValue on NUL, which tmux cannot hold."""
+    if "\0" in text:
+        raise InvalidValue("tmux cannot take text that holds a NUL byte; remove it.")
+    return '"' + "".join(_QUOTED.get(char, char) for char in text) + '"'
+
+
+_QUOTED = {chr(code): f"\\{code:03o}" for code in (*range(1, 32), 127)} | {char: "\\" + char for char in '"\\$'}
+# Behind an opening quote tmux expands a tilde to the home directory.
+_QUOTED["~"] = "\\176"
+
+
+def _word(word: str) -> str:
+    return word if _BARE_WORD.fullmatch(word) else dq(word)
+
+
+def _argument(word: str) -> str:
+    # A trailing semicolon of an argument separates commands unless it is escaped.
+    return word[:-1] + "\\;" if word.endswith(";") else word
+
+
+def literal(text: str) -> str:
+    """``text`` where tmux expands formats: names, directories."""
+    return text.replace("#", "##")
+
+
+def literal_time(text: str) -> str:
+    """``text`` where tmux expands formats and strftime: a pipe's shell command."""
+    return literal(text.replace("%", "%%"))
+
+
+# -- who is addressed ---------------------------------------------------------------------------------------------
+
+
+def checked_session(name: str) -> str:
+    """``name`` if it is a session of ours (PAM-TMUX-002, 003); raises InvalidValue otherwise."""
+    if not SESSION_NAME.fullmatch(name):
+        raise InvalidValue(f"{name!r} is not a session of pam: expected pam- and 8 hexadecimal digits.", name=name)
+    return name
+
+
+def session_target(name: str) -> SessionTarget:
+    """The session with exactly this name; tmux alone would match by prefix and glob (PAM-TMUX-022)."""
+    return SessionTarget("=" + checked_session(name))
+
+
+def pane_target(where: str) -> PaneTarget:
+    """The pane ``%id``, or the one pane of exactly the named session."""
+    if PANE_ID.fullmatch(where):
+        return PaneTarget(where)
+    return PaneTarget("=" + checked_session(where) + ":")
+
+
+_HUB_SESSION = SessionTarget("=" + HUB)
+_HUB_PANE = PaneTarget("=" + HUB + ":")
+
+
+def server_flags(settings: ExecutorSettings, *, start: bool = False) -> list[str]:
+    """Program and global flags of every tmux process: our socket, UTF-8, never the operator's configuration.
+
+    Only with ``start`` may the process bring up a server.
+    """
+    name = settings.tmux_socket
+    if name == "default" or not _SOCKET_NAME.fullmatch(name):
+        raise InvalidValue(
+            f"[tmux] socket = {name!r} cannot be used: take letters, digits, '-', '_' or '.', and not 'default', "
+            "which is your own tmux server.",
+            socket=name,
+        )
+    return [settings.tmux_bin, "-u", "-L", name, *(["-f", "/dev/null"] if start else ["-N"])]
+
+
+# -- server and hub -----------------------------------------------------------------------------------------------
+
+IDENTITY_FORMAT = "#{pid}:#{start_time}:#{version}"
+
+
+def start_hub() -> Command:
+    """Starts the server with the bare hub session, and prints the server's identity.
+
+    Short and free of secrets on purpose: the first command stays in the process list as the server's title.
+    """
+    return command("new-session", "-d", "-P", "-F", IDENTITY_FORMAT, "-s", HUB, "-x", "80", "-y", "24", "--", "cat")
+
+
+def server_options(settings: ExecutorSettings, version: TmuxVersion, *, terminal: str) -> Command:
+    """What our server does differently from tmux's defaults; running it again changes nothing."""
+    options = [
+        ("-s", "exit-empty", "off"),
+        ("-s", "default-terminal", terminal),
+        ("-s", "escape-time", "10"),
+        ("-s", "extended-keys", "on"),
+        ("-s", "focus-events", "on"),
+        ("-g", "update-environment", ""),
+        ("-g", "history-limit", str(settings.history_limit)),
+        ("-g", "prefix", "None"),
+        ("-g", "prefix2", "None"),
+        ("-g", "status", "off"),
+        ("-g", "detach-on-destroy", "on"),
+        ("-wg", "automatic-rename", "off"),
+        ("-wg", "allow-rename", "off"),
+        ("-wg", "remain-on-exit", "on"),
+    ]
+    if version >= TmuxVersion(3, 3):
+        # "Pane is dead" would scroll the agent's last screen.
+        options.append(("-wg", "remain-on-exit-format", ""))
+    parts = tuple(("set-option", *option) for option in options)
+    # With no prefix this key is the only way out of an attached client; it acts on the client that pressed it (FR-50).
+    return Command((*parts, ("bind-key", "-T", "root", "C-]", "detach-client")))
+
+
+def attach_control() -> Command:
+    """Makes a control client of the process: attached to the hub, of no influence on window sizes."""
+    return command("attach-session", "-t", _HUB_PANE, "-f", "ignore-size")
+
+
+def attach_terminal(session: str, *, read_only: bool) -> Command:
+    """Gives the terminal to the agent's pane; a reader has no input and no say in its size."""
+    flags = ("-r", "-f", "ignore-size") if read_only else ()
+    return command("attach-session", "-t", pane_target(session), *flags)
+
+
+def server_identity() -> Command:
+    """Prints which server this is, whatever sessions it has."""
+    return command("display-message", "-p", "-t", _HUB_PANE, IDENTITY_FORMAT)
+
+
+def end_server() -> Command:
+    """Ends the server of our socket and every session on it (PAM-TMUX-007)."""
+    return command("kill-server")
+
+
+def list_clients() -> Command:
+    """Prints the pid of each client on the hub and 1 if it is a control client."""
+    return command("list-clients", "-t", _HUB_SESSION, "-F", "#{client_pid} #{client_control_mode}")
+
+
+def nudge() -> Command:
+    """Lets the server collect a child whose SIGCHLD it lost: any new child of it does."""
+    return command("run-shell", "-b", "-t", _HUB_PANE, ":")
+
+
+# -- runs ---------------------------------------------------------------------------------------------------------
+
+
+def new_session(
+    session: str,
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    log_path: str,
+    title: str,
+    size: tuple[int, int],
+) -> Command:
+    """A session that runs ``argv`` (no shell in between), its raw output logged from the first byte.
+
+    The first reply is the pane's id. The pane keeps its ``size`` (columns, rows) whoever attaches.
+    """
+    named = ("-s", checked_session(session), "-n", literal(title), "-c", literal(cwd))
+    words = [word for name, value in env.items() for word in ("-e", f"{name}={value}")] + ["--", *argv]
+    columns, rows = size
+    return Command(
+        (
+            ("new-session", "-d", "-P", "-F", "#{pane_id}", *named, "-x", str(columns), "-y", str(rows), *words),
+            *pipe_to(session, log_path).parts,
+            # Globally this option crashes tmux 3.3 to 3.6 on the next new-session.
+            ("set-option", "-w", "-t", pane_target(session), "window-size", "manual"),
+        )
+    )
+
+
+def pipe_to(where: str, log_path: str) -> Command:
+    """Appends what the pane writes from now on to ``log_path``, in place of an earlier pipe."""
+    shell = f"umask 077; exec cat >> {shlex.quote(log_path)}"
+    return command("pipe-pane", "-t", pane_target(where), literal_time(shell))
+
+
+def kill_session(session: str) -> Command:
+    """Ends the session and what runs in it."""
+    return command("kill-session", "-t", session_target(session))
+
+
+# -- looking ------------------------------------------------------------------------------------------------------
+
+PANE_FIELDS = (
+    "session_name",
+    "pane_id",
+    "pane_pid",
+    "window_activity",
+    "pane_dead",
+    "pane_dead_status",
+    "pane_dead_signal",
+    "pane_width",
+    "pane_height",
+    "pane_pipe",
+    "pane_in_mode",
+    "session_attached",
+    "cursor_x",
+    "cursor_y",
+    "cursor_flag",
+    "pane_current_command",
+    "pane_title",
+)
+_PANE_FORMAT = "\t".join(f"#{{{name}}}" for name in PANE_FIELDS)
+
+
+def list_panes() -> Command:
+    """Prints the server's clock, then a row per pane of every session: first reply, second reply.
+
+    The clock is read first, so that output between it and a later capture counts as after the capture.
+    """
+    return command("display-message", "-p", "-t", _HUB_PANE, IDENTITY_FORMAT + " %s").then(
+        command("list-panes", "-a", "-F", _PANE_FORMAT)
+    )
+
+
+def capture(where: str, version: TmuxVersion, *, buffer: str, history: int | None = 0) -> Command:
+    """Prints the pane's screen with its styles, in the reply ``captured`` finds.
+
+    ``history`` adds that many lines of scrollback above the screen, None all there is. ``buffer`` is a name no other
+    client uses: before 3.6 a control client's own ``capture-pane -p`` leaks the screen in the server, for ever.
+    """
+    start = {0: (), None: ("-S", "-")}.get(history, ("-S", f"-{history}"))
+    words = ("-e", "-N", *start, "-t", pane_target(where))
+    if version >= TmuxVersion(3, 6):
+        return command("capture-pane", "-p", *words)
+    return Command(
+        (
+            ("capture-pane", "-b", buffer, *words),
+            ("show-buffer", "-b", buffer),
+            ("delete-buffer", "-b", buffer),
+        )
+    )
+
+
+# -- typing -------------------------------------------------------------------------------------------------------
+
+NAMED_KEYS = {"C-c": "C-c", "C-d": "C-d", "Enter": "Enter", "Backspace": "BSpace", "Delete": "DC"}
+"""Keys pam itself may press (PAM-TMUX-010), and what tmux calls them."""
+_FORBIDDEN = frozenset("|&;$`")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def send_keys(where: str, keys: Sequence[str]) -> Command:
+    """Presses named keys or types short text, both from the allow-list only (PAM-TMUX-010, 011).
+
+    Raises InvalidValue on anything else. A scrolled pane is brought back first, it would swallow the keys.
+    """
+    pane = pane_target(where)
+    typed = tuple(_key(pane, key) for key in keys)
+    return Command((("copy-mode", "-q", "-t", pane), *typed))
+
+
+def _key(pane: PaneTarget, key: str) -> tuple[str, ...]:
+    if key in NAMED_KEYS:
+        return ("send-keys", "-t", pane, NAMED_KEYS[key])
+    if not key or _FORBIDDEN.intersection(key) or not all(" " <= char <= "~" for char in key):
+        allowed = ", ".join(NAMED_KEYS)
+        raise InvalidValue(
+            f"{key!r} may not be typed into a run: allowed are {allowed} and printable ASCII without | & ; $ `.",
+            key=key,
+        )
+    return ("send-keys", "-t", pane, "-l", "--", key)
+
+
+def paste(where: str, text: str, *, buffer: str) -> Command:
+    """Pastes a prompt as one bracketed paste, without pressing Enter.
+
+    Control characters but tab and newline are dropped: an ``ESC[201~`` in a prompt would end the paste and turn the
+    rest into keystrokes.
+    """
+    pane = pane_target(where)
+    clean = _CONTROL.sub("", text.replace("\r\n", "\n"))
+    return Command(
+        (
+            ("copy-mode", "-q", "-t", pane),
+            ("set-buffer", "-b", buffer, "--", clean),
+            ("paste-buffer", "-d", "-p", "-r", "-b", buffer, "-t", pane),
+        )
+    )

@@ -1,0 +1,40 @@
+"""Fixtures for every test: nothing of the machine's own pam, tmux or home is ever seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.stage import Stage, make_stage
+from tests.support.tmux_server import TmuxSandbox, make_sandbox
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """HOME and PAM_HOME of their own for each test."""
+    home = tmp_path / "user"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PAM_HOME", str(tmp_path / "pam-home"))
+    for name in ("PAM_CONFIG", "PAM_RUN", "PAM_ATTEMPT", "PAM_SPOOL", "TMUX", "TMUX_PANE", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+@pytest.fixture
+def tmux_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TmuxSandbox]:
+    """Private tmux sockets for this test; what it started on them ends with it."""
+    sandbox = make_sandbox(tmp_path / "home")
+    monkeypatch.setenv("TMUX_TMPDIR", str(sandbox.directory))
+    yield sandbox
+    sandbox.end()
+
+
+@pytest.fixture
+def stage(tmux_sandbox: TmuxSandbox, tmp_path: Path) -> Iterator[Stage]:
+    """A home with a project and a task, and a private tmux server for its executor."""
+    made = make_stage(tmux_sandbox, tmp_path / "home", tmp_path / "work")
+    yield made
+    made.store.close()
