@@ -25,6 +25,8 @@ class LaunchPlan:
     """How to start an agent; all of it goes into the wrapper's spec file."""
 
     provider: str
+    name: str
+    """What to call the agent on its screen: the provider, or the program where the operator gave the command."""
     argv: tuple[str, ...]
     """The program by absolute path, then its arguments."""
     env: Mapping[str, str] = field(repr=False)
@@ -81,6 +83,7 @@ def plan(
     _check_argv(provider, argv, env)
     return LaunchPlan(
         provider=provider.name,
+        name=provider.name if provider.bin else Path(argv[0]).name,
         argv=argv,
         env=env,
         unset=provider.unset,

@@ -17,7 +17,7 @@ from providers.launch import LaunchPlan, plan
 from store import items, runs
 from store.errors import PamError, ProviderUnavailable, StoreUnavailable
 from store.home import FILE_MODE
-from store.records import Item, Run
+from store.records import Run
 
 log = logging.getLogger("pam.spawn")
 
@@ -62,7 +62,7 @@ class Spawner:
         python = (await link.find_python(), *ISOLATED)
         wrapper, helper = await self._install()
         spec = f"{link.home}/specs/{run.id}-{run.attempt}.json"
-        await link.put_file(spec, self._spec(run, item, launch, (*python, helper)), FILE_MODE)
+        await link.put_file(spec, self._spec(run, launch, (*python, helper)), FILE_MODE)
         await self.free_name(run)
         wanted = Spawn(
             session=run.session_name,
@@ -117,14 +117,14 @@ class Spawner:
             self._installed = (wrapper, helper)
         return self._installed
 
-    def _spec(self, run: Run, item: Item, launch: LaunchPlan, helper: tuple[str, ...]) -> bytes:
+    def _spec(self, run: Run, launch: LaunchPlan, helper: tuple[str, ...]) -> bytes:
         settings, link = self._station.settings, self._station.link
         spec = {
             "v": SPEC_VERSION,
             "run": run.id,
             "attempt": run.attempt,
             "task": run.task_id,
-            "title": item.title,
+            "name": launch.name,
             "argv": list(launch.argv),
             "env": dict(launch.env),
             "unset": list(launch.unset),

@@ -101,7 +101,7 @@ class Channel:
         """Waits for the client's end, tells of it, and returns how long the client was of use, in seconds."""
         began = time.monotonic()
         reason = await client.wait_ended()
-        self._client = None
         await client.close()
+        self._client = None
         await self._on_lost(client, str(reason))
         return time.monotonic() - began

@@ -111,7 +111,6 @@ def pane_target(where: str) -> PaneTarget:
     return PaneTarget("=" + checked_session(where) + ":")
 
 
-_HUB_SESSION = SessionTarget("=" + HUB)
 _HUB_PANE = PaneTarget("=" + HUB + ":")
 
 
@@ -190,11 +189,6 @@ def end_server() -> Command:
     return command("kill-server")
 
 
-def list_clients() -> Command:
-    """Prints the pid of each client on the hub and 1 if it is a control client."""
-    return command("list-clients", "-t", _HUB_SESSION, "-F", "#{client_pid} #{client_control_mode}")
-
-
 def nudge() -> Command:
     """Lets the server collect a child whose SIGCHLD it lost: any new child of it does."""
     return command("run-shell", "-b", "-t", _HUB_PANE, ":")
@@ -259,9 +253,9 @@ PANE_FIELDS = (
     "cursor_x",
     "cursor_y",
     "cursor_flag",
-    "pane_current_command",
     "pane_title",
 )
+# Not pane_current_command: it makes the server read /proc for every pane, twice the cost of all the rest.
 _PANE_FORMAT = "\t".join(f"#{{{name}}}" for name in PANE_FIELDS)
 
 

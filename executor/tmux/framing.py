@@ -6,7 +6,6 @@ that exact line ends it, because pane text may hold anything, ``%end`` included 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -37,21 +36,6 @@ class SessionsChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowClosed:
-    """A window is gone; ``window`` is its ``@id``."""
-
-    window: str
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """Bytes a pane of the client's own session wrote."""
-
-    pane: str
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Exiting:
     """The server lets this client go; ``reason`` is empty when it was asked to."""
 
@@ -65,7 +49,7 @@ class OutOfStep:
     line: str
 
 
-Notice = Attached | SessionsChanged | WindowClosed | Output | Exiting | OutOfStep
+Notice = Attached | SessionsChanged | Exiting | OutOfStep
 
 
 class Framer:
@@ -105,25 +89,11 @@ class Framer:
 
 
 def _notice(verb: bytes, rest: bytes) -> Notice | None:
-    words = rest.decode("utf-8", "replace")
     match verb:
         case b"%session-changed":
             return Attached()
         case b"%sessions-changed":
             return SessionsChanged()
-        case b"%window-close" | b"%unlinked-window-close":
-            return WindowClosed(words.split(" ")[0])
-        case b"%output":
-            pane, _, data = rest.partition(b" ")
-            return Output(pane.decode("ascii", "replace"), unescape_output(data))
         case b"%exit":
-            return Exiting(words)
+            return Exiting(rest.decode("utf-8", "replace"))
     return None
-
-
-_OCTAL = re.compile(rb"\\([0-7]{3})")
-
-
-def unescape_output(data: bytes) -> bytes:
-    """Bytes of an ``%output`` line: tmux writes control characters and backslashes as ``\\ooo``."""
-    return _OCTAL.sub(lambda found: bytes([int(found[1], 8) & 0xFF]), data)

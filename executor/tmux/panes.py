@@ -32,7 +32,6 @@ class PaneState:
     viewers: int
     cursor: tuple[int, int] | None
     """Column and row, None when hidden."""
-    program: str
     title: str
 
 
@@ -102,7 +101,6 @@ def _parse_pane(row: str) -> PaneState | None:
             in_mode=field["pane_in_mode"] not in ("", "0"),
             viewers=int(field["session_attached"]),
             cursor=(int(field["cursor_x"]), int(field["cursor_y"])) if field["cursor_flag"] == "1" else None,
-            program=field["pane_current_command"],
             title=field["pane_title"],
         )
     except ValueError:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from executor.tmux.version import TmuxVersion
 
@@ -25,7 +25,7 @@ def captured(replies: Sequence[Sequence[bytes]], version: TmuxVersion) -> tuple[
     rows = replies[1]
     if rows and not rows[-1]:
         rows = rows[:-1]  # the newline that ends a buffer
-    return standalone(rows if version >= RAW_SHOW_BUFFER else [unvis(row) for row in rows])
+    return standalone(rows, encoded=version < RAW_SHOW_BUFFER)
 
 
 _VIS = re.compile(rb"\\(?:([0-3][0-7]{2})|(.))", re.DOTALL)
@@ -44,18 +44,17 @@ def _unvis_one(found: re.Match[bytes]) -> bytes:
     return bytes([_VIS_LETTERS.get(letter, letter)])
 
 
-def standalone(rows: Iterable[bytes]) -> tuple[str, ...]:
-    """The rows of one capture, top first, each on its own."""
+def standalone(rows: Iterable[bytes], *, encoded: bool = False) -> tuple[str, ...]:
+    """The rows of one capture, top first, each on its own; ``encoded`` if they need ``unvis`` first."""
     pen = _Pen()
     result = []
     for row in rows:
-        text, pen = _standalone(row, pen)
+        text, pen = _standalone(row, pen, encoded)
         result.append(text)
     return tuple(result)
 
 
-@dataclass(frozen=True, slots=True)
-class _Pen:
+class _Pen(NamedTuple):
     """What tmux has switched on and not off again; each field is the SGR parameters that did it."""
 
     attributes: tuple[str, ...] = ()
@@ -74,12 +73,12 @@ class _Pen:
         if code in (39, 49, 59):
             parameters = ""
         if 30 <= code <= 39 or 90 <= code <= 97:
-            return replace(self, foreground=parameters)
+            return self._replace(foreground=parameters)
         if 40 <= code <= 49 or 100 <= code <= 107:
-            return replace(self, background=parameters)
+            return self._replace(background=parameters)
         if code in (58, 59):
-            return replace(self, underline=parameters)
-        return replace(self, attributes=(*self.attributes, parameters))
+            return self._replace(underline=parameters)
+        return self._replace(attributes=(*self.attributes, parameters))
 
     @property
     def sgr(self) -> str:
@@ -96,9 +95,9 @@ _LINES = str.maketrans("`afgijklmnopqrstuvwxyz{|}~", "◆▒°±␋┘┐┌└�
 
 
 @lru_cache(maxsize=4096)
-def _standalone(row: bytes, pen: _Pen) -> tuple[str, _Pen]:
+def _standalone(row: bytes, pen: _Pen, encoded: bool) -> tuple[str, _Pen]:
     """The row for itself and the pen behind it. Cached: most rows of a screen are those of the capture before."""
-    text = row.decode("utf-8", "replace")
+    text = (unvis(row) if encoded else row).decode("utf-8", "replace")
     pieces: list[str] = []
     position = 0
     for mark in _MARK.finditer(text):
@@ -109,7 +108,7 @@ def _standalone(row: bytes, pen: _Pen) -> tuple[str, _Pen]:
             if pieces:
                 pieces.append(mark[0])
         elif mark["shift"]:
-            pen = replace(pen, lines=mark["shift"] == "\x0e")
+            pen = pen._replace(lines=mark["shift"] == "\x0e")
     _draw(pieces, text[position:], pen)
     if pieces and pen.sgr:
         pieces.append("\x1b[0m")

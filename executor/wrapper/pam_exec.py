@@ -138,7 +138,7 @@ class Spec:
         self.argv = [encoded(word, "argv") for word in as_list(raw, "argv")]
         if not self.argv or not self.argv[0]:
             raise ValueError("argv is empty")
-        self.name = shown(os.path.basename(self.argv[0]))
+        self.name = shown(encoded(raw.get("name") or "", "name") or os.path.basename(self.argv[0]))
         self.cwd = encoded(raw.get("cwd"), "cwd")
         self.hold_open_s = seconds(raw, "hold_open_s", HOLD_OPEN_S)
         self.grace_s = seconds(raw, "grace_s", GRACE_S)
