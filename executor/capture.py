@@ -23,7 +23,8 @@ from executor.settings import ExecutorSettings
 from executor.tmux import commands, oneshot
 from executor.tmux.channel import Channel
 from executor.tmux.client_records import ClientRecords
-from executor.tmux.control import ControlClient, Replies, TmuxError, TmuxRefused
+from executor.tmux.control import ControlClient, Replies
+from executor.tmux.errors import TmuxError, TmuxRefused
 from executor.tmux.panes import PaneListing, PaneState, ServerIdentity, parse_identity, parse_listing
 from executor.tmux.rows import captured
 from executor.tmux.version import OLDEST

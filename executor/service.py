@@ -29,7 +29,7 @@ from executor.supervision.stop import Stops
 from providers.reload import CatalogKeeper
 from store import hosts, integrity, journal
 from store.database import Store
-from store.errors import Conflict
+from store.errors import Conflict, StoreUnavailable
 from store.home import Home
 from store.records import Event
 
@@ -53,12 +53,14 @@ class Executor:
         *,
         catalog: CatalogKeeper,
         auto_mark_done: bool,
+        events_days: int,
         environ: Mapping[str, str],
     ) -> None:
         self._store = store
         self._settings = settings
         self._catalog = catalog
         self._auto_mark_done = auto_mark_done
+        self._events_days = events_days
         self._environ = environ
         self._ledger = Ledger(store)
         self._link = LocalLink(settings, home.path, on_event=self._link_event)
@@ -83,7 +85,17 @@ class Executor:
         station = self._station = Station(self._link, host.id, self._ledger, self._settings)
         await Heartbeat(station).beat()
         await self._ledger.call(integrity.sweep, actor=ACTOR)
+        await self._purge()
         return station
+
+    async def _purge(self) -> None:
+        """Best effort (PAM-STORE-003)."""
+        try:
+            gone = await self._ledger.call(journal.purge, self._events_days, actor=ACTOR)
+        except StoreUnavailable as error:
+            log.warning("Old events stay: %s", error)
+        else:
+            log.info("%d events older than %d days are gone", gone, self._events_days)
 
     async def _loops(self, station: Station) -> None:
         ingest = Ingest(station, auto_mark_done=self._auto_mark_done)
@@ -139,6 +151,7 @@ def host_executor(
     hosted_by: lock.HostedBy,
     catalog_path: Path | None = None,
     auto_mark_done: bool = False,
+    events_days: int = journal.RETENTION_DAYS,
     environ: Mapping[str, str] = os.environ,
 ) -> Iterator[LoopThread]:
     """Be this home's executor for the length of the block.
@@ -155,7 +168,13 @@ def host_executor(
     try:
         catalog = CatalogKeeper(home.path, operator_file=catalog_path)
         executor = Executor(
-            store, home, settings, catalog=catalog, auto_mark_done=auto_mark_done, environ=dict(environ)
+            store,
+            home,
+            settings,
+            catalog=catalog,
+            auto_mark_done=auto_mark_done,
+            events_days=events_days,
+            environ=dict(environ),
         )
         thread = LoopThread("executor", executor.run)
         try:

@@ -21,6 +21,9 @@ from store.records import Event
 POLL_S = 0.05
 """How often the file is asked whether somebody else committed; half of the 100 ms that are promised."""
 
+RETENTION_DAYS = 30
+"""How long events are kept unless the operator says otherwise."""
+
 BATCH = 1000
 """Events handed over at once, at most."""
 

@@ -32,7 +32,8 @@ from executor.tmux import commands, framing, oneshot
 from executor.tmux.channel import Channel
 from executor.tmux.client_records import ClientRecords
 from executor.tmux.commands import Command
-from executor.tmux.control import ControlClient, Replies, TmuxError, TmuxRefused
+from executor.tmux.control import ControlClient, Replies
+from executor.tmux.errors import TmuxError, TmuxRefused
 from executor.tmux.panes import PaneListing, ServerIdentity, parse_listing
 from executor.tmux.rows import captured
 from executor.tmux.server_record import ServerRecord

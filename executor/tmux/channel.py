@@ -9,7 +9,8 @@ import time
 from collections.abc import Awaitable, Callable
 
 from executor.tmux.commands import Command
-from executor.tmux.control import ControlClient, Replies, TmuxError, TmuxGone
+from executor.tmux.control import ControlClient, Replies
+from executor.tmux.errors import TmuxError, TmuxGone
 from store.errors import TmuxUnavailable
 
 _FIRST_PAUSE_S = 0.05

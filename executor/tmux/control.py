@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from executor.tmux.commands import Command
+from executor.tmux.errors import TmuxError, TmuxGone, TmuxRefused, TmuxSilent
 from executor.tmux.framing import Attached, Exiting, Framer, Notice, OutOfStep, Reply
 
 Replies = list[tuple[bytes, ...]]
@@ -27,22 +28,6 @@ Replies = list[tuple[bytes, ...]]
 _LAST_WORDS_S = 0.2
 _PIPE_BYTES = 1 << 20
 """Room for output that nobody reads any more; Linux's usual 64 KB holds only a few screens."""
-
-
-class TmuxError(Exception):
-    """A tmux command did not do its work; the text says why."""
-
-
-class TmuxRefused(TmuxError):
-    """tmux answered with an error: the command was not carried out, nor what stood behind it on its line."""
-
-
-class TmuxSilent(TmuxError):
-    """No answer before the deadline."""
-
-
-class TmuxGone(TmuxError):
-    """The client has no server any more, or never had one."""
 
 
 @dataclass(slots=True)

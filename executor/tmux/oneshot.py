@@ -20,7 +20,7 @@ from pathlib import Path
 from executor.settings import ExecutorSettings
 from executor.tmux import commands
 from executor.tmux.commands import Command
-from executor.tmux.control import TmuxError, TmuxGone, TmuxRefused, TmuxSilent
+from executor.tmux.errors import TmuxError, TmuxGone, TmuxRefused, TmuxSilent
 from executor.tmux.panes import NO_SERVER, PaneListing, ServerIdentity, parse_identity, parse_listing
 from executor.tmux.rows import standalone
 from executor.tmux.version import OLDEST, TmuxVersion, parse_version
