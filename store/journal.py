@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import cast
 
-from peewee import fn
+from peewee import Expression, fn
 
 from store.database import Store
 from store.errors import StoreUnavailable
-from store.models import EventRow
+from store.models import EventRow, about
 from store.records import Event
 
 POLL_S = 0.05
@@ -137,8 +137,8 @@ def follow(store: Store, *, after: int, topic: str = "*", stop: threading.Event)
 
 def _about(store: Store, key: str, id_: str, limit: int) -> list[Event]:
     with store.read():
-        where = fn.json_extract(EventRow.payload, f"$.{key}") == id_
-        return [_record(row) for row in EventRow.select().where(where).order_by(EventRow.seq.desc()).limit(limit)][::-1]
+        query = EventRow.select().where(Expression(about(key), "=", id_)).order_by(EventRow.seq.desc()).limit(limit)
+        return [_record(row) for row in query][::-1]
 
 
 def _matches(topic: str) -> object:

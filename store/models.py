@@ -244,6 +244,19 @@ class EventRow(Row):
         indexes = ((("topic", "created_at"), False), (("created_at",), False))
 
 
+ABOUT_KEYS = ("run_id", "item_id", "task_id")
+"""Keys of a payload that say what an event is about; each has an index."""
+
+
+def about(key: str) -> SQL:
+    """What an event says under one of ``ABOUT_KEYS``, spelled as its index spells it."""
+    return SQL(f"json_extract(\"payload\", '$.{key}')")
+
+
+for _key in ABOUT_KEYS:
+    EventRow.add_index(SQL(f'CREATE INDEX "events_{_key}" ON "events" ({about(_key).sql})'))
+
+
 class LeaseRow(Row):
     """attach_leases: who may type into a run (PAM-ATT-001)."""
 

@@ -34,8 +34,8 @@ _SOURCE = re.compile(r"wrapper|manual|agent|hook:[\w.-]{1,50}")
 def ingest(store: Store, signal: Signal, *, auto_mark_done: bool = False, actor: str | None = None) -> Applied:
     """Apply one signal, exactly once.
 
-    ``auto_mark_done`` lets ``completed`` set the work item done (PAM-WI-008). Raises NotFound for an unknown run,
-    MissingAttempt, InvalidAttempt, or ProtocolError for anything malformed; then nothing is written.
+    ``auto_mark_done`` lets a successful ``completed`` set the work item done (PAM-WI-008). Raises NotFound for an
+    unknown run, MissingAttempt, InvalidAttempt, or ProtocolError for anything malformed; then nothing is written.
     """
     _check_shape(signal)
     with store.write(actor or _actor(signal)) as tx:
@@ -44,7 +44,7 @@ def ingest(store: Store, signal: Signal, *, auto_mark_done: bool = False, actor:
         if refused:
             return Applied(False, refused)
         note = _APPLY[signal.kind](tx, row, signal)
-        if signal.kind == "completed" and auto_mark_done:
+        if auto_mark_done and _succeeded(signal):
             _mark_done(tx, row)
         return Applied(True, note)
 
@@ -201,6 +201,10 @@ def _set_activity(tx: Transaction, row: RunRow, signal: Signal, activity: Activi
         activity_note=" ".join(text.paragraphs(str(note)).split())[:300] if note else None,
         updated_at=tx.now,
     ).where(RunRow.id == row.id).execute()
+
+
+def _succeeded(signal: Signal) -> bool:
+    return signal.kind == "completed" and signal.payload.get("result", "success") == "success"
 
 
 def _mark_done(tx: Transaction, row: RunRow) -> None:

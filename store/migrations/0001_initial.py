@@ -200,6 +200,10 @@ class EventRow(Row):
         indexes = ((("topic", "created_at"), False), (("created_at",), False))
 
 
+for _key in ("run_id", "item_id", "task_id"):
+    EventRow.add_index(SQL(f'CREATE INDEX "events_{_key}" ON "events" (json_extract("payload", \'$.{_key}\'))'))
+
+
 class LeaseRow(Row):
     run = ForeignKeyField(RunRow, column_name="run_id", primary_key=True, on_delete="CASCADE")
     holder = TextField()
