@@ -54,7 +54,7 @@ def control_room(store: Store, settings: Settings, *, project_id: str | None = N
         behind.enter_context(_running(panes))
         model = StoreModel(store, around, panes)
         behind.callback(model.close)
-        yield ControlRoom(model, theme=settings.theme, keymap=settings.keys, project=project_id)
+        yield ControlRoom(model, theme=settings.theme, keymap=settings.keys, project=project_id, notice=notice)
 
 
 def _host(behind: ExitStack, store: Store, settings: Settings) -> str:

@@ -1,0 +1,327 @@
+"""The screens' model over the real thing: the store's verbs, the catalog, the executor's lock and its captures.
+
+Reads and verbs run on threads of their own, in order; the UI thread only awaits them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from executor import lock
+from executor.capture import Frame, PaneSource
+from executor.ledger import Ledger
+from executor.settings import ExecutorSettings
+from executor.tmux import oneshot
+from providers.catalog import Catalog
+from screens.chips import waits
+from screens.model import (
+    BoardView,
+    CardView,
+    ExecutorState,
+    HeaderFacts,
+    ItemView,
+    NewItem,
+    ProjectView,
+    ProviderChoice,
+    RunView,
+    StartChoices,
+    StartRequest,
+)
+from store import board, hosts, items, journal, moves, projects, runs
+from store.board import Card
+from store.database import Store
+from store.errors import Conflict, TmuxUnavailable
+from store.home import Home
+from store.records import ITEM_STATUSES, Event, Item, ItemStatus, Project, Run
+
+ACTOR = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the model needs beside the store."""
+
+    home: Home
+    settings: ExecutorSettings
+    catalog: Callable[[], Catalog]
+    default_provider: str = ""
+
+
+class StoreModel:
+    """Implements ``screens.model.ControlRoomModel``; lives on the UI's event loop."""
+
+    def __init__(self, store: Store, around: Surroundings, panes: PaneSource) -> None:
+        self._store = store
+        self._around = around
+        self._panes = panes
+        self._reads = Ledger(store)
+        self._writes = Ledger(store)
+
+    def close(self) -> None:
+        """Finish what was asked, then let go of the store's connections."""
+        self._reads.close()
+        self._writes.close()
+
+    # Reads
+
+    async def projects(self) -> Sequence[ProjectView]:
+        """As the protocol says."""
+        return await self._reads.call(_projects)
+
+    async def board(self, project_id: str) -> BoardView:
+        """As the protocol says."""
+        return await self._reads.call(_board, project_id)
+
+    async def cards(self, item_ids: Collection[str]) -> Mapping[str, CardView]:
+        """As the protocol says."""
+        found = await self._reads.call(board.cards, None, item_ids=list(item_ids))
+        return {card.item.id: _view(card) for card in found}
+
+    async def item(self, item_id: str) -> ItemView:
+        """As the protocol says."""
+        return await self._reads.call(_item, item_id)
+
+    async def run(self, run_id: str) -> RunView:
+        """As the protocol says."""
+        return await self._reads.call(_run, run_id)
+
+    async def run_events(self, run_id: str, limit: int = 200) -> Sequence[Event]:
+        """As the protocol says."""
+        return (await self._reads.call(journal.of_run, run_id, limit=limit))[::-1]
+
+    async def waiting(self) -> Sequence[RunView]:
+        """As the protocol says."""
+        return await self._reads.call(_waiting)
+
+    async def header(self) -> HeaderFacts:
+        """As the protocol says."""
+        return await self._reads.call(_header, self._around.home)
+
+    async def start_choices(self, item_id: str) -> StartChoices:
+        """As the protocol says."""
+        return await self._reads.call(_start_choices, self._around, item_id)
+
+    # Verbs
+
+    async def move_item(self, item_id: str, status: ItemStatus) -> None:
+        """As the protocol says."""
+        await self._writes.call(moves.move, item_id, status, actor=ACTOR)
+
+    async def reorder_item(self, item_id: str, *, before: str | None = None, after: str | None = None) -> None:
+        """As the protocol says."""
+        await self._writes.call(moves.reorder, item_id, before=before, after=after, actor=ACTOR)
+
+    async def create_item(self, new: NewItem) -> Item:
+        """As the protocol says."""
+        return await self._writes.call(
+            items.create,
+            new.project_id,
+            new.title,
+            kind=new.kind,
+            parent_id=new.parent_id,
+            description=new.description,
+            assignee=new.assignee,
+            labels=new.labels,
+            actor=ACTOR,
+        )
+
+    async def edit_item(self, item_id: str, *, title: str | None = None, description: str | None = None) -> None:
+        """As the protocol says."""
+        if title is not None:
+            await self._writes.call(items.edit, item_id, title=title, actor=ACTOR)
+        if description is not None:
+            await self._writes.call(items.edit, item_id, description=description, actor=ACTOR)
+
+    async def delete_item(self, item_id: str) -> None:
+        """As the protocol says."""
+        await self._writes.call(items.delete, item_id, actor=ACTOR)
+
+    async def create_project(self, name: str, cwd: str | None) -> Project:
+        """As the protocol says."""
+        return await self._writes.call(projects.add, name, cwd=cwd, actor=ACTOR)
+
+    async def start_run(self, request: StartRequest) -> Run:
+        """As the protocol says."""
+        return await self._writes.call(_start_run, self._around, request)
+
+    async def stop_run(self, run_id: str) -> None:
+        """As the protocol says."""
+        await self._writes.call(runs.request_stop, run_id, actor=ACTOR)
+
+    async def attach_command(self, run_id: str) -> Sequence[str]:
+        """As the protocol says."""
+        run = await self._reads.call(runs.get, run_id)
+        if run.pane_id is None:
+            raise Conflict(f"{run.session_name} has no session to attach to: the run is {run.status}.")
+        argv = oneshot.attach_argv(self._around.settings, run.session_name, read_only=False)
+        # pam may stand in a tmux of the operator's; that one's marks would make tmux refuse to attach.
+        return ["env", "-u", "TMUX", "-u", "TMUX_PANE", *argv]
+
+    # Streams
+
+    async def journal(self) -> AsyncIterator[Sequence[Event]]:
+        """As the protocol says."""
+        loop = asyncio.get_running_loop()
+        batches: asyncio.Queue[list[Event]] = asyncio.Queue()
+
+        def deliver(events: list[Event]) -> None:
+            with suppress(RuntimeError):  # the screen has closed meanwhile
+                loop.call_soon_threadsafe(batches.put_nowait, events)
+
+        tail = await asyncio.to_thread(journal.Tail, self._store, deliver)
+        tail.start()
+        try:
+            while True:
+                yield await batches.get()
+        finally:
+            await asyncio.to_thread(tail.close)
+
+    async def pane(self, run: Run, rows: int) -> AsyncIterator[Sequence[str]]:
+        """As the protocol says."""
+        loop = asyncio.get_running_loop()
+        latest: list[Frame] = []
+        changed = asyncio.Event()
+
+        def take(frame: Frame) -> None:
+            latest[:] = [frame]
+            changed.set()
+
+        def deliver(frame: Frame) -> None:
+            with suppress(RuntimeError):  # the screen has closed meanwhile
+                loop.call_soon_threadsafe(take, frame)
+
+        subscription = self._panes.subscribe(run.session_name, deliver)
+        try:
+            while True:
+                await changed.wait()
+                changed.clear()
+                frame = latest[0]
+                if frame.state == "gone":
+                    return
+                if frame.state == "unreachable" and not frame.rows:
+                    raise TmuxUnavailable(f"The screen cannot be seen: {frame.note or 'tmux does not answer'}.")
+                yield frame.bottom(rows)
+        finally:
+            subscription.close()
+
+
+def _view(card: Card) -> CardView:
+    return CardView(card.item, card.newest_run, card.run_count, card.children_done, card.children_total)
+
+
+def _projects(store: Store) -> list[ProjectView]:
+    live = runs.live(store)
+    owner = {item.id: item.project_id for item in items.list_all(store, None)} if live else {}
+    return [
+        ProjectView(
+            overview.project,
+            overview.counts,
+            live=sum(owner.get(run.task_id) == overview.project.id for run in live),
+            waiting=sum(owner.get(run.task_id) == overview.project.id and waits(run) for run in live),
+        )
+        for overview in projects.overviews(store, status="active")
+    ]
+
+
+def _board(store: Store, project_id: str) -> BoardView:
+    columns: dict[ItemStatus, list[CardView]] = {status: [] for status in ITEM_STATUSES}
+    for card in board.cards(store, project_id):
+        columns[card.item.status].append(_view(card))
+    return BoardView(projects.get(store, project_id), columns)
+
+
+def _item(store: Store, item_id: str) -> ItemView:
+    item = items.get(store, item_id)
+    (card,) = board.cards(store, None, item_ids=[item_id])
+    below = [child.id for child in items.children(store, item_id)]
+    return ItemView(
+        card=_view(card),
+        project=projects.get(store, item.project_id),
+        ancestors=items.ancestors(store, item_id),
+        runs=runs.list_all(store, task_id=item_id),
+        children=[_view(child) for child in board.cards(store, None, item_ids=below)] if below else [],
+    )
+
+
+def _run(store: Store, run_id: str) -> RunView:
+    run = runs.get(store, run_id)
+    item = items.get(store, run.task_id)
+    host = hosts.get(store, run.host_id) if run.host_id else None
+    return RunView(run, item, projects.get(store, item.project_id), host)
+
+
+def _waiting(store: Store) -> list[RunView]:
+    found = [run for run in runs.live(store) if waits(run)]
+    return [_run(store, run.id) for run in sorted(found, key=lambda run: run.activity_at or run.created_at)]
+
+
+def _header(store: Store, home: Home) -> HeaderFacts:
+    live = runs.live(store)
+    listed = hosts.list_all(store)
+    return HeaderFacts(
+        executor=_executor(lock.state(home)),
+        hosts_online=sum(host.status == "online" for host in listed),
+        hosts_total=len(listed),
+        live=len(live),
+        waiting=sum(waits(run) for run in live),
+    )
+
+
+def _executor(state: lock.ExecutorState) -> ExecutorState:
+    if not state.running:
+        return "down"
+    return "here" if state.pid == os.getpid() else "elsewhere"
+
+
+def _start_choices(store: Store, around: Surroundings, item_id: str) -> StartChoices:
+    item = items.get(store, item_id)
+    catalog = around.catalog()
+    mine = next(iter(runs.list_all(store, task_id=item_id)), None)
+    last = mine or next(iter(runs.list_all(store, project_id=item.project_id)), None)
+    fallback = around.default_provider or next(iter(catalog.names()), "")
+    return StartChoices(
+        providers=[_choice(catalog, name) for name in catalog.names()],
+        hosts=hosts.list_all(store),
+        provider=last.provider if last else fallback,
+        model=(last.model or "") if last else "",
+        prompt=(mine.prompt or "") if mine else default_prompt(item),
+    )
+
+
+def _choice(catalog: Catalog, name: str) -> ProviderChoice:
+    provider = catalog.get(name)
+    return ProviderChoice(
+        name=name,
+        title=provider.title,
+        takes_prompt=provider.prompt != "none",
+        takes_model=provider.takes_model,
+        needs_arguments=provider.bin is None,
+    )
+
+
+def _start_run(store: Store, around: Surroundings, request: StartRequest) -> Run:
+    item = items.get(store, request.item_id)
+    provider = around.catalog().get(request.provider)
+    project = projects.get(store, item.project_id)
+    return runs.start(
+        store,
+        item.id,
+        provider.name,
+        project.cwd or str(Path.cwd()),
+        prompt=request.prompt or (default_prompt(item) if provider.prompt != "none" else None),
+        model=request.model or None,
+        args=request.arguments,
+        pinned_host_id=hosts.get(store, request.host).id if request.host else None,
+        max_attempts=provider.max_attempts or runs.MAX_ATTEMPTS,
+        actor=ACTOR,
+    )
+
+
+def default_prompt(item: Item) -> str:
+    """What an agent is told when nobody says more: the title, then the description."""
+    return f"{item.title}\n\n{item.description}".strip()

@@ -1,0 +1,233 @@
+"""The board: a project's items in four columns, moved and worked on by keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Final
+
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.events import Resize
+from textual.widget import Widget
+from textual.widgets import Static
+
+from screens import actions
+from screens.actions import Here
+from screens.board_moves import BoardMoves
+from screens.board_state import BoardState, Filter, beside
+from screens.bursts import touched
+from screens.desk import Desk
+from screens.messages import OpenItem, OpenProject, OpenRun
+from screens.place import TALL
+from screens.widgets.column import CardColumn
+from screens.widgets.filter_line import FilterLine
+from screens.widgets.peek import Peek
+from screens.widgets.tabs import TabLine
+from store.records import ITEM_STATUSES, Event, Item, ItemStatus
+
+MANY: Final = 64
+"""From this many touched ids on, the whole board is read at once."""
+_HINTS: dict[ItemStatus, tuple[str, ...]] = {
+    "todo": ("Nothing to do.", "n makes an item"),
+    "doing": ("Nothing under way.", "L moves a card here"),
+    "done": ("Nothing done yet.", "L moves a card here"),
+    "cancelled": ("Nothing cancelled.",),
+}
+
+
+class BoardScreen(BoardMoves):
+    """One project's board; ``project_id`` None stands for a home without projects."""
+
+    PLACE = "board"
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("board")]
+    AUTO_FOCUS = ""
+
+    def __init__(self, desk: Desk, project_id: str | None) -> None:
+        super().__init__(desk)
+        self.project_id = project_id
+        self.columns = {status: CardColumn(status, desk.clock) for status in ITEM_STATUSES}
+        self.active = self.columns["todo"]
+        self.tabs = TabLine("show_column", id="column-tabs")
+        self.peek = Peek(desk.model, ("space", "hides"))
+        self.filter = FilterLine()
+        self._peeking: bool | None = None
+
+    def compose_place(self) -> Iterator[Widget]:
+        yield Static(_WELCOME, id="welcome")
+        yield self.tabs
+        with Horizontal(id="columns"):
+            yield from self.columns.values()
+        yield self.peek
+        yield self.filter
+
+    def here(self) -> Here:
+        card = self.active.card
+        project = self.state.project if self.state else None
+        return Here("board", project, card, card.run if card else None, self.active.status, bool(self.filter.text))
+
+    async def load(self) -> None:
+        self.set_class(self.project_id is None, "-empty")
+        if self.project_id is None:
+            return
+        view = await self.model.board(self.project_id)
+        self.header.crumbs = (view.project.name,)
+        if self.state is None:
+            self.state = BoardState(view)
+            self._activate("doing" if self.state.count("doing") else "todo")
+        else:
+            self.state.replace(view)
+        self.paint(ITEM_STATUSES)
+
+    async def changed(self, events: Sequence[Event]) -> None:
+        if self.state is None:
+            await self._find_project()
+            return
+        ids = touched(events)
+        whole = {"project.updated", "project.archived", "work_item.deleted", "work_item.reparented"}
+        if len(ids) > MANY or any(event.topic in whole for event in events):
+            await self.load()
+            return
+        wanted = self.state.concerned(ids) - {self.state.project.id}
+        if wanted:
+            self.paint(self.state.update(wanted, await self.model.cards(wanted)))
+
+    def tick(self) -> None:
+        super().tick()
+        for column in self.columns.values():
+            column.tick()
+        self._look()
+
+    def covered(self) -> None:
+        self.peek.close()
+
+    def uncovered(self) -> None:
+        self._look()
+        if self.project_id is None:
+            self.go(self._find_project())
+
+    def find(self, item: Item) -> None:
+        """Put the cursor on an item's card."""
+        self._activate(item.status)
+        self.active.find(item.id)
+
+    # What happens
+
+    def on_resize(self, event: Resize) -> None:
+        if self._peeking is None:
+            self.peek.display = event.size.height >= TALL
+            self.call_after_refresh(self._look)
+
+    def on_card_column_entered(self, message: CardColumn.Entered) -> None:
+        if message.column is self.active:
+            self._look()
+            self.refresh_hints()
+
+    def on_card_column_focused(self, message: CardColumn.Focused) -> None:
+        if message.column is not self.active and message.column.has_focus:
+            self._activate(message.column.status)
+
+    def on_card_column_opened(self) -> None:
+        self.action_open()
+
+    def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
+        if self.state is not None:
+            self.state.filter = Filter.of(message.text)
+            self.paint(ITEM_STATUSES)
+
+    def on_filter_line_left(self) -> None:
+        self.active.focus()
+        self.refresh_hints()
+
+    # What the keys do
+
+    def action_column(self, step: int) -> None:
+        status: ItemStatus | None = beside(self.active.status, step)
+        if status is not None:
+            self._activate(status)
+
+    def action_show_column(self, index: int) -> None:
+        self._activate(ITEM_STATUSES[index])
+
+    def action_step(self, step: int) -> None:
+        self.active.go(self.active.cursor + step)
+
+    def action_page(self, step: int) -> None:
+        self.active.page(step)
+
+    def action_edge(self, step: int) -> None:
+        self.active.edge(step)
+
+    def action_open(self) -> None:
+        card = self.active.card
+        if card is not None:
+            self.post_message(OpenRun(card.run.id) if card.run else OpenItem(card.item.id))
+
+    def action_peek(self) -> None:
+        self._peeking = not self.peek.display
+        self.peek.display = self._peeking
+        if self._peeking:
+            self.call_after_refresh(self._look)
+        else:
+            self.peek.close()
+
+    def action_collapse(self) -> None:
+        self.active.fold(not self.active.folded)
+        self.paint([self.active.status])
+
+    def action_filter(self) -> None:
+        self.filter.ask()
+
+    def action_unfilter(self) -> None:
+        self.filter.action_clear()
+
+    # Below
+
+    def _activate(self, status: ItemStatus) -> None:
+        column = self.columns[status]
+        if not column.has_class("-active"):
+            self.active.remove_class("-active")
+            column.add_class("-active")
+            self.active.tick()
+            column.tick()
+        self.active = column
+        self.tabs.chosen = ITEM_STATUSES.index(status)
+        if not self.filter.has_pseudo_class("focus-within"):
+            self.call_after_refresh(column.focus)
+        self._look()
+        self.refresh_hints()
+
+    def follow(self, item_id: str, status: ItemStatus) -> None:
+        """Keep the cursor with a card that moved, when the keys were on it."""
+        if self.columns[status].find(item_id):
+            self._activate(status)
+
+    def paint(self, statuses: Iterable[ItemStatus]) -> None:
+        state = self.state
+        if state is None:
+            return
+        for status in statuses:
+            shown, total = state.shown(status), state.count(status)
+            hint = ("Nothing matches the filter.", "esc clears it") if total and not shown else _HINTS[status]
+            self.columns[status].show(shown, total, hint)
+        self.tabs.names = tuple(f"{status.upper()} {state.count(status)}" for status in ITEM_STATUSES)
+        self._look()
+        self.refresh_hints()
+
+    def _look(self) -> None:
+        if self.peek.display:
+            self.peek.look_at(self.active.card, self.desk.clock())
+
+    async def _find_project(self) -> None:
+        """Open the project that was made elsewhere while there was none; a dialog that is open goes first."""
+        projects = await self.model.projects()
+        if projects and self.is_current:
+            self.post_message(OpenProject(projects[0].project.id))
+
+
+_WELCOME = """[b $accent]pam[/]
+
+No project yet.
+
+Press [b $accent]p[/] to make one: a name, and the directory its agents work in.
+Then [b $accent]n[/] makes a task, and [b $accent]s[/] starts an agent on it.
+"""

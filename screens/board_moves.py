@@ -1,0 +1,126 @@
+"""What the keys of the board change: a card's column, its place, its existence.
+
+A move is drawn before the store is asked. When the store refuses, the card goes back and the reason is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from screens.board_state import BoardState, beside, legal
+from screens.deeds import DeedsScreen
+from screens.desk import Desk
+from screens.dialogs import Confirm, NewItemDialog
+from screens.model import CardView
+from screens.widgets.column import CardColumn
+from store.lifecycle import ITEM_EDGES
+from store.records import Item, ItemStatus
+
+
+class BoardMoves(DeedsScreen):
+    """The half of the board that writes; the other half draws."""
+
+    active: CardColumn
+    """The column that the keys go to."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.state: BoardState | None = None
+        """None until it is read."""
+
+    def paint(self, statuses: Iterable[ItemStatus]) -> None:
+        """Draw columns anew from the state."""
+        raise NotImplementedError
+
+    def follow(self, item_id: str, status: ItemStatus) -> None:
+        """Go with a card that moved."""
+        raise NotImplementedError
+
+    def find(self, item: Item) -> None:
+        """Put the cursor on an item's card."""
+        raise NotImplementedError
+
+    def action_new(self) -> None:
+        self.go(self._new())
+
+    def action_delete(self) -> None:
+        if card := self.active.card:
+            self.go(self._delete(card))
+
+    def action_shift(self, step: int) -> None:
+        """Move the card to the column beside; where that is no legal edge, say which there are."""
+        card = self.active.card
+        if card is None:
+            return
+        target = beside(self.active.status, step)
+        if target is None:
+            self.say(f"There is no column to the {'left' if step < 0 else 'right'} of {card.item.status}.", "waiting")
+        elif target in ITEM_EDGES[card.item.status]:
+            self.go(self._move(card, target))
+        else:
+            self.say(f"A {card.item.status} item can't become {target}; it can become {legal(card)}.", "waiting")
+
+    def action_reorder(self, step: int) -> None:
+        card = self.active.card
+        if card is None or self.state is None:
+            return
+        other = self.state.neighbour(card.item.id, step)
+        if other is None:
+            self.say(f"It is the {'first' if step < 0 else 'last'} card of the column.", "waiting")
+        else:
+            self.go(self._reorder(card, other, step))
+
+    async def _move(self, card: CardView, target: ItemStatus) -> None:
+        state, item_id = self.state, card.item.id
+        if state is None:
+            return
+        self.paint(state.move(item_id, target))
+        self.follow(item_id, target)
+        async with self.turn:
+            with self.trying(f"Moving to {target}…"):
+                await self.model.move_item(item_id, target)
+        now: CardView | None = card
+        with self.trying():
+            now = (await self.model.cards([item_id])).get(item_id)
+        there = self.active.card
+        self.paint(state.settle(item_id, target, now))
+        if now is not None and there is not None and there.item.id == item_id:
+            self.follow(item_id, now.item.status)
+
+    async def _reorder(self, card: CardView, other: CardView, step: int) -> None:
+        state, both = self.state, [card.item.id, other.item.id]
+        if state is None:
+            return
+        self.paint(state.swap(*both))
+        async with self.turn:
+            with self.trying("Reordering…"):
+                if step > 0:
+                    await self.model.reorder_item(card.item.id, after=other.item.id)
+                else:
+                    await self.model.reorder_item(card.item.id, before=other.item.id)
+        with self.trying():
+            self.paint(state.update(both, await self.model.cards(both)))
+
+    async def _new(self) -> None:
+        if self.state is None:
+            return
+        item = await self.app.push_screen_wait(
+            NewItemDialog(self.state.project.id, self.state.cards(), self.model.create_item)
+        )
+        if item is not None:
+            with self.trying():
+                self.paint(self.state.update([item.id], await self.model.cards([item.id])))
+            self.find(item)
+
+    async def _delete(self, card: CardView) -> None:
+        lost = ["its history of runs"] if card.run_count else []
+        if card.children_total:
+            lost.insert(0, "everything under it")
+        consequence = f"The item goes with {' and '.join(lost)}." if lost else "The item is gone for good."
+        sure = await self.app.push_screen_wait(
+            Confirm(f"Delete “{card.item.title}”?", consequence, yes="Delete it", no="Keep it")
+        )
+        if sure:
+            with self.trying("Deleting…"):
+                await self.model.delete_item(card.item.id)
+                self.say(f"Deleted “{card.item.title}”.", "good")

@@ -1,0 +1,185 @@
+"""The board without its pictures: which card stands where, what is filtered out, which moves are under way.
+
+A move shows at once. Until the store has answered, what is read of that card keeps its new column; when the store
+refuses, the card goes back to where the store says it is.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from screens.model import BoardView, CardView
+from store.lifecycle import ITEM_EDGES
+from store.records import ITEM_STATUSES, Item, ItemStatus, Project
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Words that all have to match: ``#label``, ``@who``, part of a title, or the start of kind, provider or state."""
+
+    words: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, text: str) -> Filter:
+        """Read what was typed; case does not count."""
+        return cls(tuple(text.casefold().split()))
+
+    def lets(self, card: CardView) -> bool:
+        """Whether the card is shown."""
+        return all(_matches(word, card) for word in self.words)
+
+
+class BoardState:
+    """Cards of one project by status; every method that changes something says which columns it touched."""
+
+    def __init__(self, view: BoardView) -> None:
+        self.project: Project = view.project
+        self.filter = Filter()
+        self._columns: dict[ItemStatus, list[CardView]] = {}
+        self._where: dict[str, ItemStatus] = {}
+        self._moving: dict[str, ItemStatus] = {}
+        self.replace(view)
+
+    def replace(self, view: BoardView) -> None:
+        """Take a whole new view; moves under way keep their place."""
+        self.project = view.project
+        self._columns = {status: [] for status in ITEM_STATUSES}
+        self._where = {}
+        for card in (card for status in ITEM_STATUSES for card in view.columns.get(status, ())):
+            self._put(card)
+
+    def shown(self, status: ItemStatus) -> list[CardView]:
+        """The column's cards that the filter lets through."""
+        column = self._columns[status]
+        return [card for card in column if self.filter.lets(card)] if self.filter.words else list(column)
+
+    def count(self, status: ItemStatus) -> int:
+        """How many cards the column has, filter or not."""
+        return len(self._columns[status])
+
+    def card(self, item_id: str) -> CardView | None:
+        """The card of an item, if it is on this board."""
+        status = self._where.get(item_id)
+        if status is None:
+            return None
+        return next((card for card in self._columns[status] if card.item.id == item_id), None)
+
+    def cards(self) -> list[CardView]:
+        """Every card, column by column."""
+        return [card for column in self._columns.values() for card in column]
+
+    def concerned(self, ids: Collection[str]) -> set[str]:
+        """Items to read again when ``ids`` (of items, runs, anything) were touched: their cards and the parents'."""
+        wanted = set(ids)
+        for card in self.cards():
+            item, run = card.item, card.run
+            if item.id in ids or (run is not None and run.id in ids):
+                wanted.add(item.id)
+                if item.parent_id is not None:
+                    wanted.add(item.parent_id)
+        return wanted
+
+    def update(self, asked: Iterable[str], cards: Mapping[str, CardView]) -> set[ItemStatus]:
+        """Take what was read of the items ``asked`` for; an item that was not found is gone."""
+        touched: set[ItemStatus] = set()
+        for item_id in asked:
+            card = cards.get(item_id)
+            if card is not None and card.item.project_id != self.project.id:
+                card = None
+            if card is not None and self.card(item_id) == card:
+                continue
+            touched |= self._take(item_id)
+            if card is not None:
+                touched.add(self._put(card))
+        return touched
+
+    def move(self, item_id: str, status: ItemStatus) -> set[ItemStatus]:
+        """Show the card in another column while the store is asked."""
+        card = self.card(item_id)
+        if card is None:
+            return set()
+        touched = self._take(item_id)
+        self._moving[item_id] = status
+        return touched | {self._put(card)}
+
+    def settle(self, item_id: str, status: ItemStatus, card: CardView | None) -> set[ItemStatus]:
+        """The store has answered a move to ``status``: the card stands where ``card`` says, None when it is gone.
+
+        Nothing changes while a later move of the same card is under way.
+        """
+        if self._moving.get(item_id) != status:
+            return set()
+        del self._moving[item_id]
+        return self.update([item_id], {} if card is None else {item_id: card})
+
+    def neighbour(self, item_id: str, step: int) -> CardView | None:
+        """The shown card right above (-1) or below (1) in the same column."""
+        status = self._where.get(item_id)
+        if status is None:
+            return None
+        column = self.shown(status)
+        place = next((index for index, card in enumerate(column) if card.item.id == item_id), None)
+        if place is None or not 0 <= place + step < len(column):
+            return None
+        return column[place + step]
+
+    def swap(self, item_id: str, other_id: str) -> set[ItemStatus]:
+        """Show two cards of a column with their places exchanged while the store is asked."""
+        first, second = self.card(item_id), self.card(other_id)
+        if first is None or second is None:
+            return set()
+        touched = self._take(item_id) | self._take(other_id)
+        self._put(_placed(first, second.item))
+        self._put(_placed(second, first.item))
+        return touched
+
+    def _put(self, card: CardView) -> ItemStatus:
+        item = card.item
+        status = self._moving.get(item.id, item.status)
+        if status != item.status:
+            card = replace(card, item=replace(item, status=status))
+        insort(self._columns[status], card, key=_order)
+        self._where[item.id] = status
+        return status
+
+    def _take(self, item_id: str) -> set[ItemStatus]:
+        status = self._where.pop(item_id, None)
+        if status is None:
+            return set()
+        self._columns[status] = [card for card in self._columns[status] if card.item.id != item_id]
+        return {status}
+
+
+def legal(card: CardView) -> str:
+    """Where the card may go, as words: ``todo, done or cancelled``."""
+    *most, last = ITEM_EDGES[card.item.status]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def beside(status: ItemStatus, step: int) -> ItemStatus | None:
+    """The column to the left (-1) or right (1), None at the edge of the board."""
+    index = ITEM_STATUSES.index(status) + step
+    return ITEM_STATUSES[index] if 0 <= index < len(ITEM_STATUSES) else None
+
+
+def _order(card: CardView) -> tuple[int, datetime, str]:
+    return card.item.sort_order, card.item.created_at, card.item.id
+
+
+def _placed(card: CardView, like: Item) -> CardView:
+    return replace(card, item=replace(card.item, sort_order=like.sort_order, created_at=like.created_at))
+
+
+def _matches(word: str, card: CardView) -> bool:
+    item, run = card.item, card.run
+    if len(word) > 1 and word[0] == "#":
+        return any(label.casefold().startswith(word[1:]) for label in item.labels)
+    if len(word) > 1 and word[0] == "@":
+        return (item.assignee or "").casefold().startswith(word[1:])
+    names = [item.kind, item.id, *item.labels]
+    if run is not None:
+        names += [run.provider, run.activity if run.status == "running" else run.status]
+    return word in item.title.casefold() or any(name.casefold().startswith(word) for name in names)

@@ -1,0 +1,123 @@
+"""Choose a project, or make one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from screens.confine import one_line
+from screens.desk import Desk
+from screens.dialogs.frame import Dialog
+from screens.dialogs.start_run import field
+from screens.model import ProjectView
+from screens.widgets.text_line import TextLine
+from store.records import Project
+
+_NEW = "new"
+
+
+class ProjectPicker(Dialog[Project]):
+    """The project that was chosen or made; typing narrows the list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,ctrl+n", "step(1)", "Next", show=False),
+        Binding("up,ctrl+p", "step(-1)", "Before", show=False),
+    ]
+    WIDE = True
+
+    def __init__(self, desk: Desk, projects: Sequence[ProjectView]) -> None:
+        super().__init__("Projects", "↵ open   ↑↓ choose   esc leave")
+        self._desk = desk
+        self._projects = projects
+
+    def compose_dialog(self) -> Iterator[Widget]:
+        yield TextLine(placeholder="Name of a project, old or new", id="line")
+        yield OptionList(id="projects")
+
+    def on_mount(self) -> None:
+        self.query_one("#line").focus()
+        self._list("")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._list(event.value)
+
+    def on_input_submitted(self) -> None:
+        self.query_one(OptionList).action_select()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        if event.option.id == _NEW:
+            self.run_worker(self._new())
+            return
+        self.dismiss(next(view.project for view in self._projects if view.project.id == event.option.id))
+
+    def action_step(self, step: int) -> None:
+        options = self.query_one(OptionList)
+        if step > 0:
+            options.action_cursor_down()
+        else:
+            options.action_cursor_up()
+
+    def _list(self, typed: str) -> None:
+        words = typed.casefold().split()
+        named = [(view, f"{view.project.name} {view.project.slug}".casefold()) for view in self._projects]
+        options = [
+            Option(_line(view), id=view.project.id) for view, name in named if all(word in name for word in words)
+        ]
+        new = f"＋ New project “{one_line(typed)}”" if words else "＋ New project"
+        shown = self.query_one(OptionList)
+        shown.clear_options()
+        shown.add_options([*options, Option(Content(new), id=_NEW)])
+        shown.highlighted = 0
+
+    async def _new(self) -> None:
+        name = self.query_one("#line", Input).value.strip()
+        made = await self.app.push_screen_wait(NewProject(self._desk, name))
+        if made is not None:
+            self.dismiss(made)
+
+
+class NewProject(Dialog[Project]):
+    """The project that was made."""
+
+    WIDE = True
+
+    def __init__(self, desk: Desk, called: str) -> None:
+        super().__init__("New project", "↵ create   ⇥ next   esc leave")
+        self._desk = desk
+        self._called = called
+
+    def compose_dialog(self) -> Iterator[Widget]:
+        yield field("Name", TextLine(self._called, id="name"))
+        yield field("Directory", TextLine(placeholder="where its agents work, such as ~/code/shop", id="cwd"))
+        yield Static("Agents start in this directory unless a run says otherwise.", classes="field-note")
+
+    def on_mount(self) -> None:
+        self.query_one("#cwd" if self._called else "#name").focus()
+
+    def on_input_submitted(self) -> None:
+        name, cwd = (self.query_one(f"#{field_id}", Input).value.strip() for field_id in ("name", "cwd"))
+        if not name:
+            self.complain("It needs a name.")
+        elif self.begin():
+            self.submit(self._desk.model.create_project(name, cwd or None))
+
+
+def _line(view: ProjectView) -> Content:
+    counts = view.counts
+    parts: list[str | tuple[str, str]] = [(one_line(view.project.name), "bold $ink")]
+    if view.project.slug != view.project.name:
+        parts.append((f"  {view.project.slug}", "$soft"))
+    parts.append(
+        (f"\n{counts.get('todo', 0)} todo  {counts.get('doing', 0)} doing  {counts.get('done', 0)} done", "$soft")
+    )
+    if view.live:
+        parts.append((f"  ● {view.live} at work", "$working"))
+    if view.waiting:
+        parts.append((f"  ⚑ {view.waiting} waiting", "bold $waiting"))
+    return Content.assemble(*parts)

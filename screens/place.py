@@ -1,0 +1,161 @@
+"""What every place of the control room has: the top line, the bottom line, keys that give reasons, the journal.
+
+A key runs ``do`` with the name of an action. When the action can't act here, its reason is said; otherwise the screen's
+method is called. Verbs run in workers, so no key ever waits for the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+
+from screens import actions
+from screens.actions import BY_ID, Here
+from screens.bursts import Bursts
+from screens.desk import Desk
+from screens.widgets.footer import FooterLine, Hint
+from screens.widgets.header import HeaderBar
+from store.errors import PamError
+from store.records import Event
+
+PATIENCE: Final = 0.3
+"""Seconds after which work says that it is under way."""
+NARROW: Final = 100
+"""Cells below which the board shows one column at a time."""
+TALL: Final = 34
+"""Lines from which there is room for more than the work itself."""
+
+
+class PlaceScreen(Screen[None]):
+    """A screen with a header, a footer and named actions."""
+
+    PLACE: ClassVar[actions.Place] = "everywhere"
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk = desk
+        self.model = desk.model
+        self.header = HeaderBar(desk.clock)
+        self.footer = FooterLine()
+        self.turn = asyncio.Lock()
+        """Held by a verb that depends on the one before, such as two moves of a card."""
+        self._bursts = Bursts(self._tell)
+
+    def compose(self) -> ComposeResult:
+        yield self.header
+        yield from self.compose_place()
+        yield self.footer
+
+    def compose_place(self) -> Iterator[Widget]:
+        """What stands between header and footer."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        self.run_worker(self._bursts.run(), group="journal")
+        self.go(self._open())
+        self.set_timer(60 - self.desk.clock().second, self._first_minute)
+
+    def on_screen_suspend(self) -> None:
+        if not self.app.screen.is_modal:
+            self.covered()
+
+    def on_screen_resume(self) -> None:
+        self.uncovered()
+
+    def here(self) -> Here:
+        """What the keys would act on now."""
+        return Here(self.PLACE)
+
+    async def load(self) -> None:
+        """Read everything that is shown."""
+
+    async def changed(self, events: Sequence[Event]) -> None:
+        """Read again what these events may have changed."""
+
+    def tick(self) -> None:
+        """A minute has passed: ages are drawn anew, and the executor is asked for, which writes no journal."""
+        self.header.tick()
+        self.go(self._tell(()))
+
+    def covered(self) -> None:
+        """Another place lies over this one: nothing that is drawn here is seen."""
+
+    def uncovered(self) -> None:
+        """This place is seen again."""
+
+    def take(self, events: Sequence[Event]) -> None:
+        """The journal moved; ``changed`` follows within a frame."""
+        self._bursts.add(events)
+
+    def say(self, sentence: str, tone: str = "soft") -> None:
+        """Show a sentence in the footer."""
+        self.footer.say(sentence, tone)
+
+    def go(self, work: Coroutine[object, object, object]) -> None:
+        """Do something without holding up the keys."""
+        self.run_worker(work, group="verbs", exit_on_error=True)
+
+    @contextmanager
+    def trying(self, under_way: str = "") -> Iterator[None]:
+        """Around verbs and reads: says after a moment that it is under way, and why it was refused."""
+        slow = self.set_timer(PATIENCE, lambda: self.say(under_way)) if under_way else None
+        try:
+            yield
+        except PamError as error:
+            self.say(str(error), "bad")
+        finally:
+            if slow is not None:
+                slow.stop()
+
+    def refresh_hints(self) -> None:
+        """Bring the footer up to what can be pressed now. Where most keys can't act, those that can come first."""
+        here = self.here()
+        hints: list[Hint] = []
+        for action in actions.at(self.PLACE):
+            if not action.footer:
+                continue
+            keys = actions.keys_of(action, self.desk.keymap)[0]
+            hint = Hint(keys, action.footer, f"screen.do('{action.id}')", not action.why_not(here))
+            if hints and hints[-1].word == hint.word:
+                hints[-1] = hints[-1]._replace(keys=f"{hints[-1].keys}/{keys}")
+            else:
+                hints.append(hint)
+        idle = sum(not hint.enabled for hint in hints) * 2 > len(hints)
+        hints.sort(key=lambda hint: 2 if hint.word == "help" else int(idle and not hint.enabled))
+        self.footer.show(hints)
+
+    async def action_do(self, name: str) -> None:
+        """Run a named action, or say why it can't act."""
+        action = BY_ID[name]
+        if reason := action.why_not(self.here()):
+            self.say(reason, "waiting")
+            return
+        self.footer.hush()
+        await self.run_action(action.does)
+
+    async def _open(self) -> None:
+        with self.trying("Reading…"):
+            await self._read_header()
+            await self.load()
+        self.refresh_hints()
+
+    async def _tell(self, events: Sequence[Event]) -> None:
+        with self.trying():
+            await self._read_header()
+            await self.changed(events)
+        self.refresh_hints()
+
+    async def _read_header(self) -> None:
+        self.header.facts = await self.model.header()
+
+    def _first_minute(self) -> None:
+        self.tick()
+        self.set_interval(60, self.tick)

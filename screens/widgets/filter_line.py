@@ -1,0 +1,71 @@
+"""The line that narrows the board while one types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input, Label
+
+from screens.widgets.text_line import TextLine
+
+
+class FilterLine(Horizontal):
+    """Hidden until asked for; Enter keeps the filter and goes back to the cards, Escape clears it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "clear", "Clear", show=False),
+        Binding("down,up", "keep", "To the cards", show=False),
+    ]
+
+    @dataclass
+    class Changed(Message):
+        """Another text is typed."""
+
+        text: str
+
+    @dataclass
+    class Left(Message):
+        """The keys go back to the cards."""
+
+    def __init__(self) -> None:
+        super().__init__(id="filter")
+        self._line = TextLine(placeholder="words   #label   @who   claude   waiting", compact=True, id="filter-text")
+
+    @property
+    def text(self) -> str:
+        """What is typed."""
+        return self._line.value
+
+    def compose(self) -> Iterator[Widget]:
+        yield Label("/")
+        yield self._line
+
+    def ask(self) -> None:
+        """Show the line and give it the keys."""
+        self.display = True
+        self._line.focus()
+
+    def action_keep(self) -> None:
+        self.display = bool(self._line.value)
+        self.post_message(self.Left())
+
+    def action_clear(self) -> None:
+        self._line.value = ""
+        self.action_keep()
+
+    def on_mount(self) -> None:
+        self.display = False
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Changed(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_keep()

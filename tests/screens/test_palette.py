@@ -1,0 +1,88 @@
+"""The command palette finds actions, items and runs (PAM-UI-010)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.command import CommandPalette
+
+from screens.board import BoardScreen
+from screens.dialogs import StartRun
+from screens.item import ItemScreen
+from screens.run import RunScreen
+from tests.screens.driving import driving
+from tests.screens.fake_model import sample, uid
+
+
+async def test_an_action_is_found_and_run() -> None:
+    async with driving(sample()) as driver:
+        await driver.press("ctrl+p")
+        await driver.at(CommandPalette)
+        await driver.write("start a run")
+        await driver.until(lambda: "Provider, host, model and prompt  ·  s" in driver.text())
+        await driver.press("enter")
+        await driver.at(StartRun)
+
+
+async def test_an_item_is_found_by_its_title_from_anywhere() -> None:
+    async with driving(sample()) as driver:
+        await driver.press("enter")
+        await driver.at(RunScreen)
+        await driver.press("ctrl+p")
+        await driver.at(CommandPalette)
+        await driver.write("rotate sign")
+        await driver.until(lambda: "task in done" in driver.text())
+        await driver.press("enter")
+        await driver.at(BoardScreen)
+        await driver.until(lambda: driver.title == "Rotate signing keys")
+
+
+async def test_a_live_run_is_found_by_its_session() -> None:
+    async with driving(sample()) as driver:
+        await driver.press("ctrl+p")
+        await driver.at(CommandPalette)
+        await driver.write(f"run pam-{uid(202)[:6]}")
+        await driver.until(lambda: "● codex 3m working (hook)" in driver.text())
+        await driver.press("enter")
+        place = await driver.at(RunScreen)
+        assert place.run_id == uid(202)
+
+
+async def test_actions_that_cannot_act_are_left_out() -> None:
+    async with driving(sample()) as driver:
+        await driver.press("h", "j", "ctrl+p")
+        await driver.at(CommandPalette)
+        await driver.write("stop the run")
+        await driver.until(lambda: "No matches" in driver.text() or "The agent is asked" not in driver.text())
+        assert "The agent is asked" not in driver.text()
+
+
+async def test_the_theme_can_be_changed_at_once() -> None:
+    async with driving(sample()) as driver:
+        before = driver.room.screen.styles.background
+        driver.room.theme = "pam-light"
+        await driver.until(lambda: driver.room.screen.styles.background != before)
+        await driver.until(lambda: "Fix flaky auth tests" in driver.text())
+
+
+async def test_square_brackets_in_a_title_are_text_everywhere() -> None:
+    """Textual's markup must not be read out of what operators and agents write."""
+    title = "Fix [red]it[/] [/nope] [@click=app.quit]now"
+    model = sample()
+    model.items[uid(10)] = replace(model.items[uid(10)], title=title, labels=("[b]",))
+    model.runs[uid(201)] = replace(model.runs[uid(201)], activity_note="[/x] ok?")
+    async with driving(model) as driver:
+        assert "[/x] ok?" in driver.text()
+        for key in ("s", "e", "x", "D"):
+            await driver.press(key)
+            await driver.until(lambda: driver.room.screen.is_modal)
+            await driver.until(lambda: "Fix [red]it[/] [/nope]" in driver.text())
+            await driver.press("escape")
+            await driver.at(BoardScreen)
+        await driver.press("ctrl+p")
+        await driver.at(CommandPalette)
+        await driver.write("fix red it")
+        await driver.until(lambda: "task in doing  #[b]" in driver.text())
+        await driver.press("escape", "o")
+        await driver.at(ItemScreen)
+        await driver.until(lambda: title in driver.text())

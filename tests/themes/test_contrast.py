@@ -1,0 +1,178 @@
+"""Text reads on its ground in every theme: WCAG AA, measured on what is really drawn (PAM-UI-012)."""
+
+from __future__ import annotations
+
+import pytest
+from rich.color import Color
+from rich.style import Style
+from textual.geometry import Region
+
+from screens.dialogs import HelpKeys, NewItemDialog, ProjectPicker, StartRun
+from screens.item import ItemScreen
+from screens.run import RunScreen
+from screens.widgets.pane import Pane
+from tests.screens.driving import Driver, driving
+from tests.screens.fake_model import sample
+from themes import PALETTES, terminal_colours
+
+AA = 4.5
+AAA = 7.0
+GRAPHIC = 3.0
+"""For what is no text: a border that shows the focus."""
+
+
+def luminance(colour: Color) -> float:
+    assert colour.triplet is not None, "every colour is 24-bit when it is drawn"
+    levels = [level / 255 for level in colour.triplet]
+    red, green, blue = (level / 12.92 if level <= 0.03928 else ((level + 0.055) / 1.055) ** 2.4 for level in levels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def ratio(first: Color, second: Color) -> float:
+    """WCAG 2.1 contrast ratio."""
+    dark, light = sorted((luminance(first), luminance(second)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_ratio_is_that_of_the_standard() -> None:
+    assert ratio(Color.parse("#000000"), Color.parse("#ffffff")) == pytest.approx(21)
+    assert ratio(Color.parse("#777777"), Color.parse("#ffffff")) == pytest.approx(4.48, abs=0.01)
+
+
+TEXTS = ("ink", "soft", "accent", "working", "waiting", "idle", "pending", "good", "bad", "label", "person", "kind")
+GROUNDS = ("page", "column", "card", "card_cursor", "card_rest", "bar")
+
+
+@pytest.mark.parametrize("theme", PALETTES)
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_text_colour_reads_on_every_ground(theme: str, text: str, ground: str) -> None:
+    palette = PALETTES[theme]
+    found = ratio(Color.parse(getattr(palette, text)), Color.parse(getattr(palette, ground)))
+    assert found >= (AAA if theme == "pam-contrast" else AA), f"{text} on {ground}: {found:.2f}"
+
+
+@pytest.mark.parametrize("theme", PALETTES)
+def test_accents_and_borders_stand_out(theme: str) -> None:
+    palette = PALETTES[theme]
+    assert ratio(Color.parse(palette.on_accent), Color.parse(palette.accent)) >= AA
+    for ground in (palette.page, palette.column, palette.card):
+        assert ratio(Color.parse(palette.rule_strong), Color.parse(ground)) >= GRAPHIC
+
+
+@pytest.mark.parametrize("theme", PALETTES)
+def test_an_agents_colours_read_on_its_ground(theme: str) -> None:
+    colours = terminal_colours(theme)
+    ground = Color.parse(colours.background)
+    assert ratio(Color.parse(colours.foreground), ground) >= AAA
+    for number, colour in enumerate(colours.palette):
+        least = 1.5 if number == 0 else AA
+        assert ratio(Color.parse(colour), ground) >= least, f"colour {number}"
+
+
+async def board(driver: Driver) -> None:
+    await driver.press("j", "k")
+
+
+async def filtered(driver: Driver) -> None:
+    await driver.press("slash")
+    await driver.write("nothing like it")
+
+
+async def told(driver: Driver) -> None:
+    await driver.press("h", "j", "s")
+    await driver.said("this is an epic")
+
+
+async def run_screen(driver: Driver) -> None:
+    await driver.press("enter")
+    await driver.at(RunScreen)
+
+
+async def events(driver: Driver) -> None:
+    await driver.press("enter", "right_square_bracket")
+    await driver.at(RunScreen)
+
+
+async def item_screen(driver: Driver) -> None:
+    await driver.press("o")
+    await driver.at(ItemScreen)
+    await driver.until(lambda: "Three tests" in driver.text())
+
+
+async def start(driver: Driver) -> None:
+    await driver.press("s")
+    await driver.at(StartRun)
+    await driver.press("left")
+
+
+async def new(driver: Driver) -> None:
+    await driver.press("n")
+    await driver.at(NewItemDialog)
+    await driver.write("x #label @who ^nowhere")
+    await driver.press("tab")
+
+
+async def stop(driver: Driver) -> None:
+    await driver.press("x")
+    await driver.until(lambda: "Stop the run" in driver.text())
+    await driver.press("right")
+
+
+async def projects(driver: Driver) -> None:
+    await driver.press("p")
+    await driver.at(ProjectPicker)
+
+
+async def help_keys(driver: Driver) -> None:
+    await driver.press("question_mark")
+    await driver.at(HelpKeys)
+
+
+async def palette(driver: Driver) -> None:
+    await driver.press("ctrl+p")
+    await driver.until(lambda: "Make an item from one line" in driver.text())
+
+
+SCENES = (board, filtered, told, run_screen, events, item_screen, start, new, stop, projects, help_keys, palette)
+
+NARROW_SCENES = (board, run_screen, new)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)], ids=["80x24", "160x45"])
+@pytest.mark.parametrize("theme", PALETTES)
+async def test_whatever_is_drawn_reads(theme: str, size: tuple[int, int]) -> None:
+    """Every cell with a letter in it, on every screen and in every dialog, but what agents draw themselves."""
+    for scene in SCENES if size[0] > 80 else NARROW_SCENES:
+        async with driving(sample(), size=size, theme=theme) as driver:
+            await scene(driver)
+            await driver.pilot.pause(0.05)
+            read, dim = measured(driver)
+            assert not dim, f"{scene.__name__}: {dim}"
+            assert read > 5, f"{scene.__name__}: nearly nothing was measured"
+
+
+def measured(driver: Driver) -> tuple[int, list[str]]:
+    """How many texts there are and which don't read, with their ratio. Under a dialog nothing is meant to be read."""
+    screen = driver.room.screen
+    frames = screen.query("#dialog, CommandInput, CommandList") if screen.is_modal else [screen]
+    inside = [frame.region for frame in frames]
+    panes = [] if screen.is_modal else [pane.region for pane in screen.query(Pane) if pane.region]
+    read, found = 0, list[str]()
+    for y, strip in enumerate(screen._compositor.render_strips()):
+        x = 0
+        for segment in strip:
+            region = Region(x, y, segment.cell_length, 1)
+            x += segment.cell_length
+            shown = any(frame.contains_region(region) for frame in inside) and not any(
+                pane.overlaps(region) for pane in panes
+            )
+            if shown and any(char.isalnum() or char in "●⚑○◌◔◑✓✗■◼#@" for char in segment.text):
+                style = segment.style or Style()
+                assert style.color is not None, segment
+                assert style.bgcolor is not None, segment
+                read += 1
+                got = ratio(style.color, style.bgcolor)
+                if got < AA:
+                    found.append(f"{segment.text.strip()!r} {got:.2f}")
+    return read, found
