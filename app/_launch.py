@@ -3,6 +3,8 @@
 Agents run in repositories that may have an ``app`` or a ``store`` of their own; a PYTHONPATH that points into
 one would shadow pam's packages. The environment itself stays as it is, so agents still see the variable.
 """
+# ruff: noqa: PTH100, PTH120
+# No pathlib: until the path is clean, any import could bring the caller's module.
 
 import os
 import sys
@@ -11,9 +13,9 @@ import sys
 def main() -> None:
     """Run the command line and exit with its code."""
     drop_pythonpath()
-    from app.cli.main import run
+    from app.start import start
 
-    sys.exit(run())
+    start()
 
 
 def drop_pythonpath() -> None:
@@ -30,3 +32,7 @@ def drop_pythonpath() -> None:
     import site
 
     site.addsitedir(os.path.dirname(os.path.abspath(__file__)))
+
+
+if __name__ == "__main__":
+    main()

@@ -78,7 +78,11 @@ class ControlRoom(App[None]):
         self.push_screen(ItemScreen(self.desk, message.item_id))
 
     async def on_open_project(self, message: OpenProject) -> None:
-        await self._go_home()
+        """A board that is open already stays, and so does a dialog over it: the journal may ask for it, too."""
+        if isinstance(self.screen, PlaceScreen):
+            await self._go_home()
+        if any(isinstance(one, BoardScreen) and one.project_id == message.project_id for one in self.screen_stack):
+            return
         await self.switch_screen(BoardScreen(self.desk, message.project_id))
 
     async def on_go_home(self, _: GoHome) -> None:

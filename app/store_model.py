@@ -12,12 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.starting import about, check_launch, default_prompt, start_run, working_directory
 from executor import lock
 from executor.capture import Frame, PaneSource
 from executor.ledger import Ledger
 from executor.settings import ExecutorSettings
 from executor.tmux import oneshot
 from providers.catalog import Catalog
+from providers.program import find, machine_values, named_program
+from providers.provider import Provider
 from screens.chips import waits
 from screens.model import (
     BoardView,
@@ -35,7 +38,7 @@ from screens.model import (
 from store import board, hosts, items, journal, moves, projects, runs
 from store.board import Card
 from store.database import Store
-from store.errors import Conflict, TmuxUnavailable
+from store.errors import Conflict, ProviderUnavailable, TmuxUnavailable
 from store.home import Home
 from store.records import ITEM_STATUSES, Event, Item, ItemStatus, Project, Run
 
@@ -284,44 +287,54 @@ def _start_choices(store: Store, around: Surroundings, item_id: str) -> StartCho
     mine = next(iter(runs.list_all(store, task_id=item_id)), None)
     last = mine or next(iter(runs.list_all(store, project_id=item.project_id)), None)
     fallback = around.default_provider or next(iter(catalog.names()), "")
+    cwd = projects.get(store, item.project_id).cwd or str(Path.cwd())
     return StartChoices(
-        providers=[_choice(catalog, name) for name in catalog.names()],
+        providers=[_choice(catalog.get(name), cwd) for name in catalog.names()],
         hosts=hosts.list_all(store),
         provider=last.provider if last else fallback,
         model=(last.model or "") if last else "",
-        prompt=(mine.prompt or "") if mine else default_prompt(item),
+        prompt=(mine.prompt or "") if mine else about(item),
     )
 
 
-def _choice(catalog: Catalog, name: str) -> ProviderChoice:
-    provider = catalog.get(name)
+def _choice(provider: Provider, cwd: str) -> ProviderChoice:
     return ProviderChoice(
-        name=name,
+        name=provider.name,
         title=provider.title,
         takes_prompt=provider.prompt != "none",
         takes_model=provider.takes_model,
         needs_arguments=provider.bin is None,
+        trouble=_trouble(provider, cwd),
     )
+
+
+def _trouble(provider: Provider, cwd: str) -> str:
+    """Why the provider cannot start on this machine; empty when it can, or when only the run will tell."""
+    program = named_program(provider, machine_values(os.environ))
+    if program is None:
+        return ""
+    try:
+        find(provider, program, os.environ, Path(cwd))
+    except ProviderUnavailable as error:
+        return str(error)
+    return ""
 
 
 def _start_run(store: Store, around: Surroundings, request: StartRequest) -> Run:
     item = items.get(store, request.item_id)
     provider = around.catalog().get(request.provider)
-    project = projects.get(store, item.project_id)
-    return runs.start(
+    host = hosts.get(store, request.host) if request.host else None
+    cwd = working_directory(None, projects.get(store, item.project_id), host)
+    prompt = request.prompt or default_prompt(item, provider)
+    check_launch(provider, cwd, prompt, request.model or None, request.arguments)
+    return start_run(
         store,
-        item.id,
-        provider.name,
-        project.cwd or str(Path.cwd()),
-        prompt=request.prompt or (default_prompt(item) if provider.prompt != "none" else None),
+        item,
+        provider,
+        cwd=cwd,
+        prompt=prompt,
         model=request.model or None,
         args=request.arguments,
-        pinned_host_id=hosts.get(store, request.host).id if request.host else None,
-        max_attempts=provider.max_attempts or runs.MAX_ATTEMPTS,
+        host=host,
         actor=ACTOR,
     )
-
-
-def default_prompt(item: Item) -> str:
-    """What an agent is told when nobody says more: the title, then the description."""
-    return f"{item.title}\n\n{item.description}".strip()

@@ -79,8 +79,11 @@ class BoardScreen(BoardMoves):
         self.paint(ITEM_STATUSES)
 
     async def changed(self, events: Sequence[Event]) -> None:
-        if self.state is None:
+        if self.project_id is None:
             await self._find_project()
+            return
+        if self.state is None:
+            await self.load()  # the first reading may have begun before these events
             return
         ids = touched(events)
         whole = {"project.updated", "project.archived", "work_item.deleted", "work_item.reparented"}
@@ -114,7 +117,7 @@ class BoardScreen(BoardMoves):
 
     def on_resize(self, event: Resize) -> None:
         if self._peeking is None:
-            self.peek.display = event.size.height >= TALL
+            self.peek.display = event.size.height >= TALL and self.project_id is not None
             self.call_after_refresh(self._look)
 
     def on_card_column_entered(self, message: CardColumn.Entered) -> None:

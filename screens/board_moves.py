@@ -55,8 +55,11 @@ class BoardMoves(DeedsScreen):
         target = beside(self.active.status, step)
         if target is None:
             self.say(f"There is no column to the {'left' if step < 0 else 'right'} of {card.item.status}.", "waiting")
-        elif target in ITEM_EDGES[card.item.status]:
-            self.go(self._move(card, target))
+        elif target in ITEM_EDGES[card.item.status] and self.state is not None:
+            # Drawn before the next key is read, so that a second press acts on what the first one did.
+            self.paint(self.state.move(card.item.id, target))
+            self.follow(card.item.id, target)
+            self.go(self._move(self.state, card, target))
         else:
             self.say(f"A {card.item.status} item can't become {target}; it can become {legal(card)}.", "waiting")
 
@@ -68,14 +71,11 @@ class BoardMoves(DeedsScreen):
         if other is None:
             self.say(f"It is the {'first' if step < 0 else 'last'} card of the column.", "waiting")
         else:
-            self.go(self._reorder(card, other, step))
+            self.paint(self.state.swap(card.item.id, other.item.id))
+            self.go(self._reorder(self.state, card, other, step))
 
-    async def _move(self, card: CardView, target: ItemStatus) -> None:
-        state, item_id = self.state, card.item.id
-        if state is None:
-            return
-        self.paint(state.move(item_id, target))
-        self.follow(item_id, target)
+    async def _move(self, state: BoardState, card: CardView, target: ItemStatus) -> None:
+        item_id = card.item.id
         async with self.turn:
             with self.trying(f"Moving to {target}…"):
                 await self.model.move_item(item_id, target)
@@ -87,11 +87,8 @@ class BoardMoves(DeedsScreen):
         if now is not None and there is not None and there.item.id == item_id:
             self.follow(item_id, now.item.status)
 
-    async def _reorder(self, card: CardView, other: CardView, step: int) -> None:
-        state, both = self.state, [card.item.id, other.item.id]
-        if state is None:
-            return
-        self.paint(state.swap(*both))
+    async def _reorder(self, state: BoardState, card: CardView, other: CardView, step: int) -> None:
+        both = [card.item.id, other.item.id]
         async with self.turn:
             with self.trying("Reordering…"):
                 if step > 0:

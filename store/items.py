@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from peewee import fn
+from peewee import ModelSelect, fn
 
 from store import projects, text
 from store.database import Store
@@ -146,7 +146,7 @@ def list_all(
 ) -> list[Item]:
     """Items of a project (None: of all), in their order; filters narrow."""
     with store.read():
-        query = ItemRow.select()
+        query = ItemRow.select(*_COLUMNS)
         if project_id is not None:
             query = query.where(ItemRow.project == project_id)
         if kind is not None:
@@ -158,7 +158,7 @@ def list_all(
         if label is not None:
             tagged = LabelRow.select(LabelRow.item).where(LabelRow.name == text.label(label))
             query = query.where(ItemRow.id.in_(tagged))
-        return records_of(query.order_by(ItemRow.sort_order, ItemRow.created_at))
+        return _listed(query.order_by(ItemRow.sort_order, ItemRow.created_at))
 
 
 def children(store: Store, item_id: str) -> list[Item]:
@@ -276,3 +276,16 @@ def _checked_kind(row: ItemRow, kind: Kind) -> Kind:
             f"It has runs, and an item of kind {kind} cannot have any. Keep it a task or subtask.", kind=kind
         )
     return kind
+
+
+_COLUMNS = (
+    *(ItemRow.id, ItemRow.project, ItemRow.parent, ItemRow.kind, ItemRow.title, ItemRow.description, ItemRow.status),
+    *(ItemRow.assignee, ItemRow.path, ItemRow.sort_order, ItemRow.created_at, ItemRow.updated_at),
+)
+
+
+def _listed(query: ModelSelect[ItemRow]) -> list[Item]:
+    """Many items of ``_COLUMNS``, which stand as the fields of Item do: plain tuples cost half of what rows cost."""
+    rows = list(tuples(query))
+    labels = labels_of([row[0] for row in rows])
+    return [Item(*(*row[:10], tuple(labels.get(row[0], ())), *row[10:])) for row in rows]

@@ -126,7 +126,8 @@ class Spawner:
             "task": run.task_id,
             "name": launch.name,
             "argv": list(launch.argv),
-            "env": dict(launch.env),
+            # An agent that calls `pam` means the home that started it.
+            "env": {**launch.env, "PAM_HOME": link.home},
             "unset": list(launch.unset),
             "cwd": run.cwd,
             "spool": f"{link.home}/spool/{GENERATION}.jsonl",

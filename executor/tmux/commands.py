@@ -148,6 +148,8 @@ def server_options(settings: ExecutorSettings, version: TmuxVersion, *, terminal
         ("-s", "exit-empty", "off"),
         ("-s", "default-terminal", terminal),
         ("-s", "escape-time", "10"),
+        # A detach key right behind a burst of typing must not be taken for a part of a paste.
+        ("-g", "assume-paste-time", "0"),
         ("-s", "extended-keys", "on"),
         ("-s", "focus-events", "on"),
         ("-g", "update-environment", ""),

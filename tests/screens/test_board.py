@@ -79,6 +79,18 @@ async def test_two_moves_in_a_row_reach_the_store_in_order() -> None:
         assert driver.title == "Add rate limiting to the public API"
 
 
+async def test_keys_that_arrive_in_one_burst_each_act_on_what_the_one_before_did() -> None:
+    """A fast typist's second press is not taken for the first one again."""
+    async with driving(sample()) as driver:
+        title = driver.title
+        driver.board.action_shift(1)
+        driver.board.action_shift(-1)
+        driver.board.action_shift(-1)
+        assert (driver.title, driver.board.active.status) == (title, "todo")
+        await driver.until(lambda: len(driver.model.calls) == 3)
+        assert [call[2] for call in driver.model.calls] == ["done", "doing", "todo"]
+
+
 async def test_an_illegal_move_says_which_are_legal() -> None:
     model = sample()
     async with driving(model) as driver:

@@ -1,0 +1,74 @@
+"""``pam run``: agents at work, listed and shown; what starts, ends and watches them is loaded when called."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.call import Call
+from app.cli.declare import argument, choice, group, option
+from app.cli.shapes import shape, shapes, short_ids
+from store.records import LIVE_RUN_STATUSES, RUN_STATUSES, RunStatus
+
+MORE = {
+    "start": ("app.cli.run_start:start", "Start an agent on a task."),
+    "wait": ("app.cli.run_wait:wait", "Wait until a run has ended."),
+    "stop": ("app.cli.run_change:stop", "Ask a run to stop."),
+    "restart": ("app.cli.run_change:restart", "Queue a failed run again, as its next attempt."),
+    "release": ("app.cli.run_change:release", "Take the right to type from whoever holds it."),
+    "pane": ("app.cli.run_look:pane", "Print what an agent's screen shows now."),
+    "logs": ("app.cli.run_logs:logs", "Print what a run has written since it began."),
+    "attach": ("app.cli.run_look:attach", "Give the terminal to an agent's session; ctrl+] gives it back."),
+}
+
+
+@group("run", lazy=MORE)
+def run() -> None:
+    """Runs: agents at work in tmux sessions."""
+
+
+@run.command("list", prints='{"runs": […]}')
+@option("--task", metavar="I", help="Only runs of this item.")
+@option("--project", "project_", metavar="P", help="Only runs of this project.")
+@option("--status", type=choice(RUN_STATUSES), help="Only those.")
+@option("--live", is_flag=True, help="Only those whose agent lives or is about to.")
+@click.pass_obj
+def list_(call: Call, task: str | None, project_: str | None, status: RunStatus | None, live: bool) -> None:
+    """List runs, the newest first."""
+    from app.cli.said import run_table
+    from store import items, projects, runs
+
+    store = call.store
+    wanted = [each for each in RUN_STATUSES if status in (None, each) and (not live or each in LIVE_RUN_STATUSES)]
+    found = (
+        runs.list_all(
+            store,
+            task_id=items.find(store, task).id if task else None,
+            project_id=projects.find(store, project_).id if project_ else None,
+            statuses=wanted,
+        )
+        if wanted
+        else []
+    )
+    call.emit(
+        {"runs": shapes(found)},
+        lambda: run_table(
+            found,
+            short_ids(each.id for each in found),
+            {task_id: items.get(store, task_id).title for task_id in {each.task_id for each in found}},
+        ),
+    )
+
+
+@run.command("show", prints='{"run": {…, "signals": […], "lease"}}')
+@argument("wanted", metavar="RUN")
+@click.pass_obj
+def show(call: Call, wanted: str) -> None:
+    """Show a run, the signals about it, and its history."""
+    from app.cli.run_text import page, signals
+    from store import journal, leases, runs
+
+    found = runs.find(call.store, wanted)
+    events = journal.of_run(call.store, found.id)
+    lease = leases.holder_of(call.store, found.id)
+    data = {**shape(found), "signals": signals(events), "lease": shape(lease) if lease else None}
+    call.emit({"run": data}, lambda: page(call.store, found, events, lease))

@@ -1,0 +1,85 @@
+"""A run as people and scripts read it: its page, its signals, why it failed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from app.cli.shapes import Shape
+from app.cli.table import facts, section
+from store.records import Event, Lease, Run
+
+if TYPE_CHECKING:
+    from store.database import Store
+
+_LIFECYCLE = {"run.started": "started", "run.finished": "finished"}
+
+
+def signals(events: Sequence[Event]) -> list[Shape]:
+    """What was said about a run and by whom, from its events (PAM-COMP-007)."""
+    made: list[Shape] = []
+    for event in events:
+        facts_ = event.payload
+        if event.topic == "run.signal_received":
+            kind, said = facts_.get("kind"), facts_.get("said")
+        elif event.topic in _LIFECYCLE:
+            kind = _LIFECYCLE[event.topic]
+            said = {name: facts_[name] for name in ("pid", "exit_code", "spawn_error") if facts_.get(name) is not None}
+        else:
+            continue
+        source = facts_.get("source") or "wrapper"
+        made.append(
+            {"kind": kind, "source": source, "attempt": facts_.get("attempt"), "seq": facts_.get("seq")}
+            | {"at": event.at, "said": said or {}}
+        )
+    return made
+
+
+def failure(events: Sequence[Event], run: Run) -> str:
+    """Why the run failed, in the words of whoever noticed; empty when nobody said."""
+    for event in reversed(events):
+        if event.payload.get("attempt") == run.attempt:
+            words = event.payload.get("detail") or event.payload.get("spawn_error")
+            if words:
+                return str(words)
+    return ""
+
+
+def page(store: Store, run: Run, events: Sequence[Event], lease: Lease | None) -> str:
+    """Everything about one run."""
+    from app.cli.said import ago, ended, event_table
+    from store import items
+
+    task = items.get(store, run.task_id)
+    head = facts(
+        [
+            ("run", run.id),
+            ("task", f"{task.title} ({task.id[:8]})"),
+            ("provider", " ".join(filter(None, (run.provider, run.model)))),
+            ("host", run.host),
+            ("session", run.session_name),
+            ("status", ended(run) if run.status == "failed" else run.status),
+            ("why", failure(events, run) if run.status == "failed" else ""),
+            ("stop asked", ago(run.stop_requested_at) if run.stop_requested_at and run.live else ""),
+            ("activity", _activity(run)),
+            ("attempt", f"{run.attempt} of {run.max_attempts}, restarts: {run.restart_policy}"),
+            ("directory", run.cwd),
+            ("arguments", shlex.join(run.args)),
+            ("exit code", None if run.exit_code is None else str(run.exit_code)),
+            ("started", ago(run.started_at) if run.started_at else ""),
+            ("finished", ago(run.finished_at) if run.finished_at else ""),
+            ("types into it", lease.holder if lease else ""),
+            ("prompt", run.prompt),
+        ]
+    )
+    return head + section("History", event_table(events))
+
+
+def _activity(run: Run) -> str:
+    if run.status != "running":
+        return ""
+    from app.cli.said import ago
+
+    source = f" ({run.activity_source}, {ago(run.activity_at)})" if run.activity_source else ""
+    return f"{run.activity}{source}" + (f": {run.activity_note}" if run.activity_note else "")

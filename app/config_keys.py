@@ -1,0 +1,144 @@
+"""The keys of config.toml as data: what each means, its default and its limits.
+
+This table drives loading, checking, the scaffold, ``pam config`` and docs/configuration.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Literal, cast
+
+from executor.settings import ExecutorSettings
+
+Value = str | int | float | bool
+KeyType = Literal["text", "count", "seconds", "flag", "path"]
+
+_EXECUTOR_FIELDS = {field.name: field for field in fields(ExecutorSettings)}
+_SOCKET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of config.toml."""
+
+    section: str
+    name: str
+    type: KeyType
+    default: Value | None
+    """None where nothing is set unless the operator says so."""
+    meaning: str
+    """One sentence, for the scaffold and the documentation."""
+    low: float | None = None
+    high: float | None = None
+    env: str | None = None
+    """Variable that counts when the file does not say."""
+    secret: bool = False
+    """Never shown and never logged."""
+    wrong: Callable[[str], str | None] | None = None
+    """Says why a text is refused, or None."""
+    example: str = ""
+    """What the scaffold shows where there is no default."""
+
+    @property
+    def dotted(self) -> str:
+        """``section.name``, as ``pam config set`` takes it."""
+        return f"{self.section}.{self.name}"
+
+
+SECTIONS: Mapping[str, str] = {
+    "tmux": "The tmux server that pam keeps for itself.",
+    "executor": "What makes runs happen. All times are in seconds.",
+    "retention": "What is kept, and for how long.",
+    "work": "Work items.",
+    "providers": "The agent CLIs.",
+    "gateway": "One shared model gateway for every provider; off while there is no url.",
+    "ui": "The control room.",
+    "keys": 'Keys of the control room: action = "key", or "key,other".',
+}
+"""Tables of config.toml, in the order they are shown."""
+
+FREE_SECTION = "keys"
+"""The one table whose keys the control room names."""
+
+
+def _socket(value: str) -> str | None:
+    if value == "default":
+        return "'default' is your own tmux server, which pam never touches; choose another name"
+    if "/" in value:
+        return "it is a name for `tmux -L`, so it holds no slash"
+    return None if _SOCKET.fullmatch(value) else "use letters, digits, '-', '_' or '.'"
+
+
+def _url(value: str) -> str | None:
+    return None if re.match(r"https?://[^\s/]", value) else "it starts with http:// or https://"
+
+
+def _filled(value: str) -> str | None:
+    return None if value.strip() else "it is empty; leave the line out instead"
+
+
+def _of_executor(section: str, name: str, type_: KeyType, meaning: str, low: float, high: float) -> Key:
+    default = cast("int | float", _EXECUTOR_FIELDS[name].default)
+    return Key(section, name, type_, default, meaning, low, high)
+
+
+def _time(name: str, meaning: str, low: float, high: float) -> Key:
+    return _of_executor("executor", name, "seconds", meaning, low, high)
+
+
+KEYS: tuple[Key, ...] = (
+    Key("tmux", "socket", "text", "pam", "Name for `tmux -L`; never your own server's.", wrong=_socket),
+    Key("tmux", "bin", "text", "tmux", "The tmux program: a name on the PATH, or a path.", wrong=_filled),
+    _of_executor("tmux", "columns", "count", "Width of an agent's pane, in columns.", 20, 1000),
+    _of_executor("tmux", "rows", "count", "Height of an agent's pane, in rows.", 5, 500),
+    _of_executor("tmux", "history_limit", "count", "Lines of scrollback tmux keeps per pane.", 0, 1_000_000),
+    _time("dispatch_timeout_s", "How long a run may wait for a host before it fails.", 1, 7 * DAY_S),
+    _time("spawn_timeout_s", "How long an agent may take to start before its run fails.", 1, 3600),
+    _time("liveness_s", "How often panes are looked after.", 0.1, 3600),
+    _time("reconcile_s", "How often runs and sessions are compared.", 1, DAY_S),
+    _time("heartbeat_s", "How often a host says that it is there.", 1, 3600),
+    _time("offline_after_s", "Silence that makes a host offline.", 3, DAY_S),
+    _time("grace_s", "Time between TERM and KILL when a run is stopped.", 0, 600),
+    _time("hold_open_s", "How long a pane stays after its agent ended.", 0, DAY_S),
+    Key("retention", "events_days", "count", 30, "Days the journal keeps its events.", 1, 36_500),
+    Key("work", "auto_mark_done", "flag", False, "Whether a provider's `completed` sets the work item to done."),
+    Key(
+        "providers",
+        "catalog_path",
+        "path",
+        None,
+        "Your entries of the catalog; providers.toml in the home unless set.",
+        wrong=_filled,
+        example="/path/to/providers.toml",
+    ),
+    Key("providers", "hooks", "flag", False, "Whether agents are given hooks whose recipe is not proven yet."),
+    Key("providers", "default", "text", None, "The provider offered first.", wrong=_filled, example="claude"),
+    Key(
+        "gateway",
+        "url",
+        "text",
+        None,
+        "Base URL of the gateway.",
+        env="PAM_GATEWAY_URL",
+        wrong=_url,
+        example="https://gateway.example",
+    ),
+    Key(
+        "gateway",
+        "api_key",
+        "text",
+        None,
+        "Its key; agents get it by environment. Better kept in the variable than in this file.",
+        env="PAM_GATEWAY_API_KEY",
+        secret=True,
+        wrong=_filled,
+        example="...",
+    ),
+    Key("ui", "theme", "text", "pam-dark", "pam-dark, pam-light, pam-contrast, or a theme of Textual.", wrong=_filled),
+)
+"""Every key, in the order it is shown."""
+
+BY_NAME: Mapping[str, Key] = {key.dotted: key for key in KEYS}
