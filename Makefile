@@ -26,7 +26,7 @@ demo: setup      ## three demo agents and a shell run at once, on a home and a t
 	@$(BIN)/pam demo
 
 test: setup      ## every test but those that install agent CLIs from npm
-	$(BIN)/pytest -m "not real_cli" $(ARGS)
+	$(BIN)/pytest -m "not real_cli" -n auto --maxprocesses 4 $(ARGS)
 
 real-cli: setup  ## install the pinned agent CLIs from npm and drive them against a stub model
 	$(BIN)/pytest -m real_cli tests/real_cli $(ARGS)
