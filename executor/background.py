@@ -12,6 +12,7 @@ from contextlib import suppress
 log = logging.getLogger("pam.background")
 
 START_TIMEOUT_S = 30.0
+HEARING_S = 0.25
 
 Work = Callable[[Future[None]], Awaitable[None]]
 """Runs until cancelled; sets the future once it is up, or lets the error out that kept it from coming up."""
@@ -35,8 +36,13 @@ class LoopThread:
         self._started.result(START_TIMEOUT_S)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Block until it ended, ``timeout`` seconds at most; whether it has."""
-        return self._ended.wait(timeout)
+        """Block until it ended, ``timeout`` seconds at most; whether it has. Signals are heard within ``HEARING_S``."""
+        if timeout is not None:
+            return self._ended.wait(timeout)
+        # One long wait would sleep through a signal that came just before it: Python runs handlers between waits.
+        while not self._ended.wait(HEARING_S):
+            pass
+        return True
 
     def stop(self) -> None:
         """Cancel the work and wait until it has cleaned up. Safe from any thread, and to repeat."""
