@@ -576,6 +576,7 @@ def test_runs_on_every_python_a_host_may_have(stage: Staged, version: str) -> No
     assert [line["kind"] for line in run.lines()] == ["started", "finished"]
 
 
+@pytest.mark.skipif(shutil.which("ps") is None, reason="no ps here")
 def test_start_of_a_process_is_read_from_ps_where_there_is_no_proc() -> None:
     """The macOS way to count, tried on whatever ps is here."""
     ps = ["ps", "-o", "lstart=", "-p", str(os.getpid())]
