@@ -12,7 +12,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-BENCHMARKS = ("task_list", "exit_to_board", "hook_to_board", "ten_writers")
+BENCHMARKS = (
+    "task_list",
+    "exit_to_board",
+    "exit_to_journal",
+    "hook_to_board",
+    "ten_writers",
+    "start_50",
+    "fleet_quiet",
+    "fleet_busy",
+    "captures",
+)
 
 
 def main(only: list[str]) -> int:
