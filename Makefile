@@ -5,9 +5,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 ONLY   ?=
+SEED   ?=
+ROUNDS ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check format lint types imports docs docs-check real-cli bench lock clean
+.PHONY: help setup run demo test check format lint types imports docs docs-check real-cli bench faults lock clean
 
 help:            ## what can be made
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -55,6 +57,9 @@ docs-check: setup ## the generated pages are what the code says
 
 bench: setup     ## measure; ONLY=name picks; writes bench-report.json
 	@$(BIN)/python tests/bench/run.py $(ONLY)
+
+faults: setup    ## break things until something gives; SEED=7 or SEED=1-20 (any one), ROUNDS=30 faults for each
+	@$(BIN)/python tests/faults/run.py "$(SEED)" "$(ROUNDS)"
 
 lock: setup      ## resolve the dependencies anew into requirements.lock
 	@.ci/lock "$(VENV)"

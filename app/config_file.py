@@ -94,11 +94,7 @@ def checked(key: Key, value: object) -> Value:
         if isinstance(value, bool):
             return value
     elif key.type in ("count", "seconds"):
-        if (
-            isinstance(value, int | float)
-            and not isinstance(value, bool)
-            and (key.type, type(value)) != ("count", float)
-        ):
+        if _is_number(value, whole=key.type == "count"):
             return _in_range(key, float(value) if key.type == "seconds" else value)
     elif isinstance(value, str):
         reason = key.wrong(value) if key.wrong else None

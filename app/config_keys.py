@@ -6,11 +6,12 @@ This table drives loading, checking, the scaffold, ``pam config`` and docs/confi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, cast
 
-from executor.settings import ExecutorSettings
+from app.log_settings import FORMATS, LEVELS, LogSettings
+from executor.settings import SILENCE_ACTIONS, ExecutorSettings
 
 Value = str | int | float | bool
 KeyType = Literal["text", "count", "seconds", "flag", "path"]
@@ -18,6 +19,7 @@ KeyType = Literal["text", "count", "seconds", "flag", "path"]
 _EXECUTOR_FIELDS = {field.name: field for field in fields(ExecutorSettings)}
 _SOCKET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 DAY_S = 86_400.0
+_LOG = LogSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ SECTIONS: Mapping[str, str] = {
     "tmux": "The tmux server that pam keeps for itself.",
     "executor": "What makes runs happen. All times are in seconds.",
     "retention": "What is kept, and for how long.",
+    "log": "pam's own log, logs/pam.log in the home.",
     "work": "Work items.",
     "providers": "The agent CLIs.",
     "gateway": "One shared model gateway for every provider; off while there is no url.",
@@ -70,6 +73,14 @@ def _socket(value: str) -> str | None:
     if "/" in value:
         return "it is a name for `tmux -L`, so it holds no slash"
     return None if _SOCKET.fullmatch(value) else "use letters, digits, '-', '_' or '.'"
+
+
+def _silence_action(value: str) -> str | None:
+    return None if value in SILENCE_ACTIONS else f"it is {' or '.join(SILENCE_ACTIONS)}"
+
+
+def _one_of(words: Sequence[str]) -> Callable[[str], str | None]:
+    return lambda value: None if value.lower() in words else f"it is one of {', '.join(words)}"
 
 
 def _url(value: str) -> str | None:
@@ -99,11 +110,43 @@ KEYS: tuple[Key, ...] = (
     _time("spawn_timeout_s", "How long an agent may take to start before its run fails.", 1, 3600),
     _time("liveness_s", "How often panes are looked after.", 0.1, 3600),
     _time("reconcile_s", "How often runs and sessions are compared.", 1, DAY_S),
+    _time("orphan_hold_s", "How long a session that no run explains is held before it is ended.", 0, 365 * DAY_S),
     _time("heartbeat_s", "How often a host says that it is there.", 1, 3600),
     _time("offline_after_s", "Silence that makes a host offline.", 3, DAY_S),
+    _time("host_lost_s", "How long a host may be unseen before its runs count as lost.", 60, 365 * DAY_S),
+    _of_executor("executor", "max_attempts", "count", "Attempts of a run, unless it or its provider says.", 1, 100),
+    _time("restart_initial_s", "Pause before a failed run is restarted for the first time.", 0, DAY_S),
+    _of_executor("executor", "restart_factor", "count", "How many times as long each further pause is.", 1, 10),
+    _time("restart_max_s", "Longest pause before a restart.", 0, DAY_S),
+    _time("idle_hint_s", "Silence after which an agent may be done; 0 for no hint.", 0, 7 * DAY_S),
+    _time("silence_s", "Silence after which an agent may hang; 0 for no flag.", 0, 7 * DAY_S),
+    Key("executor", "silence_action", "text", "none", "What is done about it: none, or stop.", wrong=_silence_action),
+    _of_executor("executor", "log_max_bytes", "count", "A raw log beyond this is rotated.", 4096, 1 << 40),
+    _time("log_check_s", "How often raw logs are looked after.", 0.1, 3600),
+    _of_executor("executor", "spool_max_bytes", "count", "Signals beyond this go to a new spool file.", 4096, 1 << 34),
     _time("grace_s", "Time between TERM and KILL when a run is stopped.", 0, 600),
     _time("hold_open_s", "How long a pane stays after its agent ended.", 0, DAY_S),
     Key("retention", "events_days", "count", 30, "Days the journal keeps its events.", 1, 36_500),
+    Key(
+        "log",
+        "level",
+        "text",
+        _LOG.level,
+        f"How much is told: {', '.join(LEVELS)}.",
+        env="PAM_LOG",
+        wrong=_one_of(LEVELS),
+    ),
+    Key(
+        "log",
+        "format",
+        "text",
+        _LOG.format,
+        "Lines for people (text), or one JSON object a line (json).",
+        env="PAM_LOG_FORMAT",
+        wrong=_one_of(FORMATS),
+    ),
+    Key("log", "max_bytes", "count", _LOG.max_bytes, "A log beyond this is set aside.", 10_000, 1 << 30),
+    Key("log", "backups", "count", _LOG.backups, "How many logs that were set aside are kept.", 0, 100),
     Key("work", "auto_mark_done", "flag", False, "Whether a provider's `completed` sets the work item to done."),
     Key(
         "providers",

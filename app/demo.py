@@ -115,12 +115,12 @@ def _start(store: Store, project_id: str, play: Play) -> tuple[Play, Run]:
 
 
 def _show(store: Store, settings: Settings, project_id: str) -> int:
-    from app.room import control_room
+    from app.room import control_room, show
 
     for play in (*PLAYS, Play("Migrate the sessions table", "demo", QUESTION, label="db")):
         _start(store, project_id, play)
     with control_room(store, settings, project_id=project_id) as room:
-        room.run()
+        show(room)
     print("The demonstration is over; its home and its tmux server are gone.")  # noqa: T201
     return 0
 

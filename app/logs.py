@@ -1,85 +1,128 @@
 """pam's own log: ``logs/pam.log`` in the home, rotated, readable by its owner alone, and free of keys and tokens.
 
-The variable ``PAM_LOG`` sets the level: debug, info (the default), warning or error (PAM-LOG-003).
+``[log]`` of config.toml, or ``PAM_LOG`` and ``PAM_LOG_FORMAT``, say how much is told and how (PAM-LOG-003).
 """
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
-import re
-from collections.abc import Iterable, Mapping
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 
+from app.log_burst import Burst
+from app.log_lines import JsonLines, TextLines
+from app.log_settings import LogSettings, from_environment
+from app.redaction import Redactor
 from store.home import DIRECTORY_MODE, FILE_MODE, Home
 
-MAX_BYTES = 1_000_000
-KEPT = 3
-HIDDEN = "[hidden]"
-
-LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSW(OR)?D|CREDENTIALS?)$", re.IGNORECASE)
-_SHORTEST_SECRET = 8
-_PATTERNS = (
-    re.compile(r"\b(?:sk|pk|rk|xai|ghp|gho|ghu|ghs|glpat|xox[abprs])[-_][A-Za-z0-9_-]{12,}"),
-    re.compile(r"\bgithub_pat_\w{20,}|\bAIza[\w-]{30,}|\bAKIA[A-Z0-9]{16}\b"),
-    re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+"),
-    re.compile(r"(?i)(?<=bearer )[\w.~+/=-]{8,}"),
-    re.compile(r"(?i)(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"),
-)
-_NAMED = re.compile(
-    r"""(?ix) ( (?:api[_-]?key|access[_-]?token|auth[_-]?token|token|secret|passw(?:or)?d)  ["']? \s* [:=] \s* ["']? )
-    [^\s"',;&}]{4,}"""
-)
+_FORMATTERS = {"text": TextLines, "json": JsonLines}
 
 
-class Redactor:
-    """Hides what must not be read by others: known values, and whatever has the shape of a key (PAM-SEC-002)."""
+def start_log(
+    home: Home,
+    environ: Mapping[str, str],
+    *,
+    settings: LogSettings | None = None,
+    secrets: Iterable[str] = (),
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Send pam's records to the log of ``home``; once is enough, again replaces it.
 
-    def __init__(self, environ: Mapping[str, str], secrets: Iterable[str] = ()) -> None:
-        named = (value for name, value in environ.items() if _SECRET_NAME.search(name))
-        values = {value for value in (*named, *secrets) if len(value) >= _SHORTEST_SECRET}
-        # The longest first, so that no rest of a longer one stays behind.
-        self._values = sorted(values, key=len, reverse=True)
-
-    def __call__(self, text: str) -> str:
-        """``text`` with every secret replaced."""
-        for value in self._values:
-            text = text.replace(value, HIDDEN)
-        for pattern in _PATTERNS:
-            text = pattern.sub(HIDDEN, text)
-        return _NAMED.sub(rf"\1{HIDDEN}", text)
-
-
-def start_log(home: Home, environ: Mapping[str, str], *, secrets: Iterable[str] = ()) -> None:
-    """Send pam's records to the log of ``home``; once is enough, again replaces it. Raises OSError."""
+    Without ``settings`` the environment counts. Raises OSError.
+    """
+    settings = settings or from_environment(environ)
     home.log.parent.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
     root = logging.getLogger()
-    for old in [handler for handler in root.handlers if isinstance(handler, _PrivateFile)]:
+    for old in [handler for handler in root.handlers if isinstance(handler, PrivateFile)]:
         root.removeHandler(old)
         old.close()
-    handler = _PrivateFile(home.log, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", errors="replace")
-    handler.setFormatter(_Redacting(Redactor(environ, secrets)))
+    handler = PrivateFile(home, settings, clock)
+    handler.setFormatter(_FORMATTERS[settings.format](Redactor(environ, secrets)))
     root.addHandler(handler)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)  # it tells of every change it sees
-    root.setLevel(LEVELS.get(environ.get("PAM_LOG", "info").lower(), logging.INFO))
+    root.setLevel(settings.level.upper())
 
 
-class _PrivateFile(RotatingFileHandler):
+class PrivateFile(RotatingFileHandler):
+    """A log file of the owner's that several pam processes share."""
+
+    def __init__(self, home: Home, settings: LogSettings, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._burst = Burst()
+        super().__init__(
+            home.log, maxBytes=settings.max_bytes, backupCount=settings.backups, encoding="utf-8", errors="replace"
+        )
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write it, unless it only repeats what was written; then it is counted."""
+        now = self._clock()
+        for summary in self._burst.due(now):
+            self._write(summary)
+        if self._burst.admits(record, now):
+            self._write(record)
+
+    def close(self) -> None:
+        """Tell what was counted, and let go of the file."""
+        self.acquire()
+        try:
+            for summary in self._burst.due(None):
+                self._write(summary)
+        finally:
+            self.release()
+        super().close()
+
+    def doRollover(self) -> None:  # noqa: N802 - the handler's own name
+        """One process at a time: two at once would drop what the other has just set aside."""
+        folder = os.open(os.path.dirname(self.baseFilename), os.O_RDONLY | os.O_CLOEXEC)  # noqa: PTH120 - a text
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever was faster has rotated the file that is open here.
+            if not self._rejoin():
+                super().doRollover()
+        except BlockingIOError:
+            pass  # another process rotates it right now; this record goes to the old file
+        finally:
+            os.close(folder)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the handler's own name
+        """A full disk or a lost directory costs the record.
+
+        Told on standard error, it would be drawn over the control room, and fill what the daemon's goes to.
+        """
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+    def _write(self, record: logging.LogRecord) -> None:
+        try:
+            self._rejoin()
+        except OSError:
+            self.handleError(record)
+        else:
+            super().emit(record)
+
+    def _rejoin(self) -> bool:
+        """Go on in the present file when another process has rotated the one that is open here; whether it had."""
+        stream: TextIOWrapper | None = self.stream
+        if stream is None:
+            return False  # the handler opens it
+        ours = os.fstat(stream.fileno())
+        try:
+            now = os.stat(self.baseFilename)  # noqa: PTH116 - the handler keeps a text
+        except FileNotFoundError:
+            now = None
+        if now is None or (now.st_dev, now.st_ino) != (ours.st_dev, ours.st_ino):
+            stream.close()
+            self.stream = None  # as the handler itself has it between two files
+            self.stream = self._open()
+            return True
+        return False
+
     def _open(self) -> TextIOWrapper:
         # The mode of the first moment counts: another user must not get to open it.
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, FILE_MODE)
         return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
-
-
-class _Redacting(logging.Formatter):
-    """Works on the finished text, so that a key in a traceback is hidden, too."""
-
-    def __init__(self, redact: Redactor) -> None:
-        super().__init__("%(asctime)s %(levelname)-7s %(process)d %(name)s: %(message)s")
-        self._redact = redact
-
-    def format(self, record: logging.LogRecord) -> str:
-        return self._redact(super().format(record))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import signal
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
@@ -33,10 +35,22 @@ def open_room(settings: Settings, *, project_id: str | None = None) -> int:
     try:
         hosts.ensure_local(store, actor=ACTOR)
         with control_room(store, settings, project_id=project_id) as room:
-            room.run()
+            show(room)
             return room.return_code or 0
     finally:
         store.close()
+
+
+def show(room: ControlRoom) -> None:
+    """Run the control room; TERM and HUP leave it as its own key does, so that the terminal is given back."""
+
+    async def shown() -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, room.exit)
+        await room.run_async()
+
+    asyncio.run(shown())
 
 
 @contextmanager

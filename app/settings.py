@@ -9,9 +9,11 @@ from typing import Literal, cast
 
 from app.config_file import ConfigFile, from_words, known_key, read_config
 from app.config_keys import KEYS, Key, Value
+from app.log_settings import LogSettings
 from executor.settings import ExecutorSettings
 from store.errors import ConfigError, InvalidValue
 from store.home import Home
+from store.paths import absolute
 
 Source = Literal["flag", "file", "environment", "default"]
 
@@ -35,6 +37,7 @@ class Settings:
     gateway_url: str | None
     """Without a slash at its end (PAM-GW-003)."""
     gateway_api_key: str | None = field(repr=False)
+    log: LogSettings
     theme: str
     keys: Mapping[str, str]
     """Actions of the control room by name, with the keys the operator chose for them."""
@@ -45,9 +48,12 @@ class Settings:
 
 
 def config_path_of(home: Home, named: str | Path | None, environ: Mapping[str, str]) -> tuple[Path, bool]:
-    """Where config.toml is, and whether the operator named it (flag, or ``PAM_CONFIG``: PAM-CFG-007)."""
+    """Where config.toml is, and whether the operator named it (flag, or ``PAM_CONFIG``: PAM-CFG-007).
+
+    Raises InvalidValue for a path that cannot be placed.
+    """
     wanted = named or environ.get("PAM_CONFIG")
-    return (Path(wanted).expanduser().absolute(), True) if wanted else (home.config, False)
+    return (absolute(wanted, "config"), True) if wanted else (home.config, False)
 
 
 def load(
@@ -58,7 +64,8 @@ def load(
 ) -> Settings:
     """The settings of a home. ``flags`` maps dotted keys to words of the command line.
 
-    Raises ConfigError; for a fault in the file its details hold ``path`` and ``line``.
+    Raises InvalidValue for a path that cannot be placed, or ConfigError; for a fault in the file its details hold
+    ``path`` and ``line``.
     """
     path, named = config_path_of(home, config_path, environ)
     config = read_config(path, required=named)
@@ -110,6 +117,7 @@ def _built(
         default_provider=cast("str | None", values["providers.default"]),
         gateway_url=url.rstrip("/") if url else None,
         gateway_api_key=cast("str | None", values["gateway.api_key"]),
+        log=_log(values),
         theme=str(values["ui.theme"]),
         keys=keys,
         values=values,
@@ -117,6 +125,14 @@ def _built(
     )
 
 
+def _log(values: Mapping[str, Value | None]) -> LogSettings:
+    given = {key.name: values[key.dotted] for key in KEYS if key.section == "log"}
+    words = {name: value.lower() if isinstance(value, str) else value for name, value in given.items()}
+    return LogSettings(**words)  # type: ignore[arg-type] # checked against the table of keys
+
+
 def _catalog(home: Home, config_path: Path, named: str | None) -> Path:
     """A relative path counts from the file that says it."""
-    return config_path.parent / Path(named).expanduser() if named else home.providers
+    if not named:
+        return home.providers
+    return absolute(named if named.startswith("~") else config_path.parent / named, "providers.catalog_path")

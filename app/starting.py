@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from store import runs
 from store.errors import InvalidValue
+from store.paths import absolute
 
 if TYPE_CHECKING:
     from providers.provider import Provider
@@ -31,9 +31,10 @@ def start_run(
     host: Host | None,
     restart_policy: RestartPolicy | None = None,
     max_attempts: int | None = None,
+    attempts: int = runs.MAX_ATTEMPTS,
     actor: str,
 ) -> Run:
-    """The pending run; attempts are the run's own number, else the provider's, else the global one (X-13)."""
+    """The pending run; its attempts are ``max_attempts``, else the provider's, else ``attempts`` (rulings X-13)."""
     return runs.start(
         store,
         item.id,
@@ -44,7 +45,7 @@ def start_run(
         args=args,
         pinned_host_id=host.id if host else None,
         restart_policy=restart_policy or runs.RESTART_POLICY,
-        max_attempts=max_attempts or provider.max_attempts or runs.MAX_ATTEMPTS,
+        max_attempts=max_attempts or provider.max_attempts or attempts,
         actor=actor,
     )
 
@@ -70,10 +71,7 @@ def working_directory(named: str | None, project: Project, host: Host | None) ->
         if wanted is None:
             raise InvalidValue("Say where it works on that host: --cwd with an absolute path there.", field="cwd")
         return wanted
-    try:
-        path = Path(wanted).expanduser().absolute() if wanted else Path.cwd()
-    except (OSError, RuntimeError) as error:
-        raise InvalidValue(f"There is no working directory: {error}. Name one with --cwd.", field="cwd") from None
+    path = absolute(wanted or ".", "cwd")
     if not path.is_dir():
         whose = "" if named else f" of the project {project.slug}"
         raise InvalidValue(

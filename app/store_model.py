@@ -10,7 +10,9 @@ import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 from app.starting import about, check_launch, default_prompt, start_run, working_directory
 from executor import lock
@@ -35,12 +37,16 @@ from screens.model import (
     StartChoices,
     StartRequest,
 )
-from store import board, hosts, items, journal, moves, projects, runs
+from store import board, hosts, items, journal, moves, projects, runs, silence
 from store.board import Card
 from store.database import Store
 from store.errors import Conflict, ProviderUnavailable, TmuxUnavailable
 from store.home import Home
 from store.records import ITEM_STATUSES, Event, Item, ItemStatus, Project, Run
+from store.unset import UNSET
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 ACTOR = "operator"
 
@@ -135,10 +141,13 @@ class StoreModel:
 
     async def edit_item(self, item_id: str, *, title: str | None = None, description: str | None = None) -> None:
         """As the protocol says."""
-        if title is not None:
-            await self._writes.call(items.edit, item_id, title=title, actor=ACTOR)
-        if description is not None:
-            await self._writes.call(items.edit, item_id, description=description, actor=ACTOR)
+        await self._writes.call(
+            items.edit,
+            item_id,
+            title=UNSET if title is None else title,
+            description=UNSET if description is None else description,
+            actor=ACTOR,
+        )
 
     async def delete_item(self, item_id: str) -> None:
         """As the protocol says."""
@@ -217,6 +226,18 @@ def _view(card: Card) -> CardView:
     return CardView(card.item, card.newest_run, card.run_count, card.children_done, card.children_total)
 
 
+def _of_one_moment(reads: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
+    """All its reads see one state: what one of them found, another process cannot delete before the next."""
+
+    @wraps(reads)
+    def reading(store: Store, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with store.read():
+            return reads(store, *args, **kwargs)
+
+    return reading
+
+
+@_of_one_moment
 def _projects(store: Store) -> list[ProjectView]:
     live = runs.live(store)
     owner = {item.id: item.project_id for item in items.list_all(store, None)} if live else {}
@@ -231,6 +252,7 @@ def _projects(store: Store) -> list[ProjectView]:
     ]
 
 
+@_of_one_moment
 def _board(store: Store, project_id: str) -> BoardView:
     columns: dict[ItemStatus, list[CardView]] = {status: [] for status in ITEM_STATUSES}
     for card in board.cards(store, project_id):
@@ -238,6 +260,7 @@ def _board(store: Store, project_id: str) -> BoardView:
     return BoardView(projects.get(store, project_id), columns)
 
 
+@_of_one_moment
 def _item(store: Store, item_id: str) -> ItemView:
     item = items.get(store, item_id)
     (card,) = board.cards(store, None, item_ids=[item_id])
@@ -251,18 +274,22 @@ def _item(store: Store, item_id: str) -> ItemView:
     )
 
 
+@_of_one_moment
 def _run(store: Store, run_id: str) -> RunView:
     run = runs.get(store, run_id)
     item = items.get(store, run.task_id)
     host = hosts.get(store, run.host_id) if run.host_id else None
-    return RunView(run, item, projects.get(store, item.project_id), host)
+    silent = silence.current(store).get(run_id) if run.status == "running" else None
+    return RunView(run, item, projects.get(store, item.project_id), host, silent)
 
 
+@_of_one_moment
 def _waiting(store: Store) -> list[RunView]:
     found = [run for run in runs.live(store) if waits(run)]
     return [_run(store, run.id) for run in sorted(found, key=lambda run: run.activity_at or run.created_at)]
 
 
+@_of_one_moment
 def _header(store: Store, home: Home) -> HeaderFacts:
     live = runs.live(store)
     listed = hosts.list_all(store)
@@ -281,6 +308,7 @@ def _executor(state: lock.ExecutorState) -> ExecutorState:
     return "here" if state.pid == os.getpid() else "elsewhere"
 
 
+@_of_one_moment
 def _start_choices(store: Store, around: Surroundings, item_id: str) -> StartChoices:
     item = items.get(store, item_id)
     catalog = around.catalog()
@@ -336,5 +364,6 @@ def _start_run(store: Store, around: Surroundings, request: StartRequest) -> Run
         model=request.model or None,
         args=request.arguments,
         host=host,
+        attempts=around.settings.max_attempts,
         actor=ACTOR,
     )

@@ -13,7 +13,7 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from executor.tmux import commands, oneshot
 from executor.tmux.channel import Channel
 from executor.tmux.client_records import ClientRecords
 from executor.tmux.control import ControlClient, Replies
-from executor.tmux.errors import TmuxError, TmuxRefused
+from executor.tmux.errors import TmuxError, TmuxGone, TmuxRefused
 from executor.tmux.panes import PaneListing, PaneState, ServerIdentity, parse_identity, parse_listing
 from executor.tmux.rows import captured
 from executor.tmux.version import OLDEST
@@ -218,7 +218,7 @@ class PaneSource:
         try:
             await client.connect()
             (identity,) = await client.run(commands.server_identity())
-            self._server = parse_identity(identity[0].decode("ascii"))
+            self._server = _identity(identity)
             await asyncio.to_thread(self._records.add, client.pid)
         except BaseException:
             await client.close()
@@ -243,7 +243,7 @@ class PaneSource:
             if not channel.up and not self._down:
                 return
             clock, rows = await channel.run(commands.list_panes())
-            listing = parse_listing(_text(clock[0]), map(_text, rows))
+            listing = parse_listing(_text(b"\n".join(clock)), map(_text, rows))
             await self._capture_dirty(channel, listing, watched)
         except (TmuxError, ValueError) as error:
             for session in watched:
@@ -258,7 +258,8 @@ class PaneSource:
             if pane is None:
                 self._show(session, state="gone", note="")
             elif self._view(session).dirty(pane, history):
-                command = commands.capture(session, version, buffer=channel.buffer, history=history)
+                # By its id: the session's active pane may be one that the operator made.
+                command = commands.capture(pane.pane_id, version, buffer=channel.buffer, history=history)
                 wanted.append((pane, channel.post(command)))
             else:
                 self._show(session, cursor=pane.cursor)
@@ -308,6 +309,14 @@ class PaneSource:
             if view is not None and view.frame.seq > one.served:
                 one.served = view.frame.seq
                 one.on_frame(view.frame)
+
+
+def _identity(lines: Sequence[bytes]) -> ServerIdentity:
+    """Raises TmuxGone when it cannot be read: then the channel tries again, instead of ending unheard."""
+    try:
+        return parse_identity(_text(b"\n".join(lines)))
+    except ValueError as error:
+        raise TmuxGone("the server's answer cannot be read") from error
 
 
 def _text(line: bytes) -> str:

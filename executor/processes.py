@@ -76,9 +76,9 @@ def tree(
     """The living processes that belong to an agent, the agent first.
 
     Its descendants in whatever group or session; with ``wrapper`` also the rest of the terminal session that the
-    living wrapper leads, but not the wrapper unless it is ``root``; with ``marks`` (``PAM_RUN``, ``PAM_ATTEMPT``) also
-    those whose environment holds them all, which finds what forked twice and left. This process and its ancestors are
-    never part.
+    wrapper leads, or led while somebody known is left in it, but not the wrapper unless it is ``root``; with ``marks``
+    (``PAM_RUN``, ``PAM_ATTEMPT``) also those whose environment holds them all, which finds what forked twice and left.
+    This process and its ancestors are never part.
     """
     found = _belonging({root}, wrapper, marks or {}, frozenset())
     return tuple(sorted(found, key=lambda one: (one != root, one)))
@@ -89,17 +89,20 @@ async def end_tree(
     *,
     grace_s: float = 10.0,
     wrapper: ProcessId | None = None,
+    also: Collection[ProcessId] = (),
     marks: Mapping[str, str] | None = None,
     spare: Collection[int] = (),
     verify_s: float = 5.0,
 ) -> Ended:
     """TERM to the agent's group, up to ``grace_s`` seconds, KILL to all that is left, then see that it is gone.
 
-    (PAM-RST-004, FR-32.) Once the agent is gone, what it leaves gets TERM as well and the rest of the grace. ``spare``
-    holds pids that are never signalled, such as the tmux server's. Returns ``verify_s`` after the first KILL at the
-    latest, and then names the survivors. When it is cancelled, it sends nothing more.
+    (PAM-RST-004, FR-32.) Once the agent is gone, what it leaves gets TERM as well and the rest of the grace. ``also``
+    holds others that are known to belong to it. ``spare`` holds pids that are never signalled, such as the tmux
+    server's. Returns ``verify_s`` after the first KILL at the latest, and then names the survivors. When it is
+    cancelled, it sends nothing more.
     """
     ladder = _Ladder(root, wrapper, marks or {}, frozenset(spare))
+    ladder.members |= {one for one in also if one.pid > 0}
     began = time.monotonic()
     await ladder.look()
     ladder.tell_group(signal.SIGTERM)
@@ -196,15 +199,30 @@ def _belonging(
     table = {seen.me.pid: seen for seen in map(_look, psutil.pids()) if seen and not seen.dead}
     ours = {os.getpid(), *_ancestors(os.getpid(), table)}
     members = {one.pid for one in known if one.pid in table and _same(table[one.pid].me, one)}
-    # A session is known by its leader's pid, which may be another's once the leader is gone: then only marks tell.
-    if wrapper and wrapper.pid in table and _same(table[wrapper.pid].me, wrapper):
-        members |= {pid for pid, seen in table.items() if seen.session == wrapper.pid != pid}
     for pid in table.keys() - members - ours if marks else ():
         # A tmux server or a pam that an agent happened to start hands the agent's marks on to all beneath it.
         if (spare | {os.getpid()}).isdisjoint((pid, *_ancestors(pid, table))) and _carries(pid, marks):
             members.add(pid)
-    members |= {pid for pid in table if not members.isdisjoint(_ancestors(pid, table))}
+    members |= _below(members, table)
+    if wrapper and _leads(wrapper, members, table):
+        members |= {pid for pid, seen in table.items() if seen.session == wrapper.pid != pid}
+        members |= _below(members, table)
     return {table[pid].me for pid in members - ours - spare}
+
+
+def _below(members: Set[int], table: Mapping[int, _Seen]) -> set[int]:
+    return {pid for pid in table if not members.isdisjoint(_ancestors(pid, table))}
+
+
+def _leads(wrapper: ProcessId, members: Set[int], table: Mapping[int, _Seen]) -> bool:
+    """Whether the session with the wrapper's pid is the wrapper's.
+
+    A session is known by its leader's pid. The kernel gives that to nobody else while the session has a member, so one
+    member who is known proves it when the leader is gone; without one, the number says nothing.
+    """
+    if wrapper.pid in table:
+        return _same(table[wrapper.pid].me, wrapper)
+    return wrapper.pid > 0 and any(table[pid].session == wrapper.pid for pid in members)
 
 
 def _ancestors(pid: int, table: Mapping[int, _Seen]) -> Iterator[int]:

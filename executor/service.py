@@ -14,24 +14,29 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from executor import lock
-from executor.background import LoopThread
+from executor.background import START_TIMEOUT_S, LoopThread
 from executor.hosts.link import LinkDown, LinkEvent, LinkUp, ServerGone, SessionsChanged
 from executor.hosts.local import LocalLink
 from executor.ledger import ACTOR, Ledger
 from executor.settings import ExecutorSettings
 from executor.supervision.dispatch import Dispatch
+from executor.supervision.generations import Generations
 from executor.supervision.heartbeat import Heartbeat
 from executor.supervision.ingest import Ingest
-from executor.supervision.liveness import LivenessCheck
+from executor.supervision.logs import LogKeeper
+from executor.supervision.reconcile import Reconciler
+from executor.supervision.restart import Restarts
+from executor.supervision.silence import SilenceWatch
 from executor.supervision.spawn import Spawner
 from executor.supervision.station import Station, keep_going
 from executor.supervision.stop import Stops
 from providers.reload import CatalogKeeper
 from store import hosts, integrity, journal
 from store.database import Store
-from store.errors import Conflict, StoreUnavailable
+from store.errors import Conflict, ExecutorNotRunning, StoreUnavailable
 from store.home import Home
 from store.records import Event
+from store.restart_rules import Backoff
 
 log = logging.getLogger("pam.executor")
 
@@ -63,6 +68,7 @@ class Executor:
         self._events_days = events_days
         self._environ = environ
         self._ledger = Ledger(store)
+        store.backoff = Backoff(settings.restart_initial_s, settings.restart_factor, settings.restart_max_s)
         self._link = LocalLink(settings, home.path, on_event=self._link_event)
         self._station: Station | None = None
 
@@ -86,6 +92,7 @@ class Executor:
         await Heartbeat(station).beat()
         await self._ledger.call(integrity.sweep, actor=ACTOR)
         await self._purge()
+        await Generations(station).load()  # before the first agent is given one
         return station
 
     async def _purge(self) -> None:
@@ -100,11 +107,17 @@ class Executor:
     async def _loops(self, station: Station) -> None:
         ingest = Ingest(station, auto_mark_done=self._auto_mark_done)
         spawner = Spawner(station, lambda: self._catalog.catalog, self._environ)
+        stops = Stops(station, ingest)
+        reconciler = Reconciler(station, ingest, spawner, stops)
         loops = {
             "ingest": ingest.follow,
-            "liveness": LivenessCheck(station, ingest, spawner).loop,
+            "liveness": reconciler.liveness,
+            "reconcile": reconciler.loop,
             "dispatch": Dispatch(station, spawner).loop,
-            "stop": Stops(station, ingest).loop,
+            "stop": stops.loop,
+            "restart": Restarts(station).loop,
+            "silence": SilenceWatch(station).loop,
+            "logs": LogKeeper(station).loop,
             "heartbeat": Heartbeat(station).loop,
             "catalog": self._catalog.watch,
         }
@@ -156,7 +169,8 @@ def host_executor(
 ) -> Iterator[LoopThread]:
     """Be this home's executor for the length of the block.
 
-    Raises ExecutorBusy when another process is, and TmuxUnavailable when tmux cannot be used.
+    Raises ExecutorBusy when another process is, TmuxUnavailable when tmux cannot be used, StoreUnavailable when the
+    database cannot be written, and ExecutorNotRunning when it did not come up in time.
     """
     held = lock.acquire(home, hosted_by)
     if held is None:
@@ -178,9 +192,20 @@ def host_executor(
         )
         thread = LoopThread("executor", executor.run)
         try:
-            thread.start()
+            _bring_up(thread, home)
             yield thread
         finally:
             thread.stop()
     finally:
         held.release()
+
+
+def _bring_up(thread: LoopThread, home: Home) -> None:
+    try:
+        thread.start()
+    except TimeoutError as error:
+        raise ExecutorNotRunning(
+            f"The executor of {home.path} was not up within {START_TIMEOUT_S:g} s: its database or tmux is too slow. "
+            f"Try again; `pam doctor` looks for the cause, {home.log} has the details.",
+            home=str(home.path),
+        ) from error

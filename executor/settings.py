@@ -6,6 +6,10 @@ Times are seconds, sizes bytes, unless a name says otherwise. The numbers are PA
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+SilenceAction = Literal["none", "stop"]
+SILENCE_ACTIONS: tuple[SilenceAction, ...] = ("none", "stop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,10 @@ class ExecutorSettings:
     """Lines of scrollback tmux keeps per pane: up to 12 MB each at 220 columns. The raw log keeps everything."""
     log_max_bytes: int = 64 * 1024 * 1024
     """A raw log beyond this is rotated to ``<log>.1``."""
+    log_check_s: float = 30.0
+    """How often raw logs are looked after; one may outgrow its bound by what comes in between."""
+    spool_max_bytes: int = 8 * 1024 * 1024
+    """A spool generation beyond this is followed by the next one."""
 
     command_timeout_s: float = 5.0
     """Deadline of one tmux command; a server that misses it is unknown, not dead."""
@@ -32,8 +40,23 @@ class ExecutorSettings:
     """How long a run may be starting before it counts as failed to spawn (FR-33)."""
     liveness_s: float = 10.0
     reconcile_s: float = 30.0
+    orphan_hold_s: float = 3600.0
+    """How long a session that no run explains is held for inspection before it is ended (PAM-ORPH-002)."""
     heartbeat_s: float = 30.0
     offline_after_s: float = 90.0
+    host_lost_s: float = 86_400.0
+    """A host unseen for this long has lost its runs (PAM-FLEET-004)."""
+    max_attempts: int = 3
+    """Attempts of a run where neither it nor its provider says otherwise (PAM-RST-002, rulings X-13)."""
+    restart_initial_s: float = 10.0
+    """Pause before the first restart of a failed run; each further one is ``restart_factor`` times as long."""
+    restart_factor: int = 2
+    restart_max_s: float = 60.0
+    idle_hint_s: float = 600.0
+    """An agent that printed nothing for this long may be done (PAM-COMP-004); 0 for no hint."""
+    silence_s: float = 1800.0
+    """And after this long it may hang (PAM-FLEET-003); 0 for no such flag."""
+    silence_action: SilenceAction = "none"
     grace_s: float = 10.0
     """Between TERM and KILL (PAM-RST-004)."""
     hold_open_s: float = 300.0

@@ -14,8 +14,10 @@ from store.clock import from_text
 from store.records import Signal
 
 VERSION = 1
+UNREADABLE = (ValueError, KeyError, TypeError, ArithmeticError, RecursionError)
+"""What reading a line may raise, whatever stands in it: no JSON, no signal, no date that exists, too deep a nesting."""
 LONGEST_LINE = 1 << 20
-"""Bytes; nothing of ours writes near as much, so a longer run without a newline is rubbish."""
+"""Bytes, and how much is read at once; nothing of ours writes near as much, so as much without a newline is rubbish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +30,17 @@ class Line:
 
 
 def lines(data: bytes, offset: int) -> Iterator[Line]:
-    """The complete lines of ``data``, which starts at ``offset`` of the spool; a torn last line waits for its rest."""
+    """The complete lines of ``data``, which starts at ``offset`` of the spool; a torn last line waits for its rest.
+
+    ``LONGEST_LINE`` bytes without a newline are passed over, so that one endless line never stops those behind it.
+    """
     start = 0
     while (stop := data.find(b"\n", start)) >= 0:
         raw = data[start:stop]
         start = stop + 1
         yield _line(raw, offset + start)
-    if len(data) - start > LONGEST_LINE:
-        yield Line(offset + len(data), None, f"a line of more than {LONGEST_LINE} bytes")
+    if len(data) - start >= LONGEST_LINE:
+        yield Line(offset + len(data), None, f"a line of {LONGEST_LINE} bytes or more")
 
 
 def _line(raw: bytes, end: int) -> Line:
@@ -43,7 +48,7 @@ def _line(raw: bytes, end: int) -> Line:
         return Line(end, None)
     try:
         return Line(end, _signal(json.loads(raw)))
-    except (ValueError, KeyError, TypeError) as error:
+    except UNREADABLE as error:
         return Line(end, _after_torn(raw), f"{type(error).__name__}: {error}")
 
 
@@ -54,7 +59,7 @@ def _after_torn(raw: bytes) -> Signal | None:
         return None
     try:
         return _signal(json.loads(raw[start:]))
-    except (ValueError, KeyError, TypeError):
+    except UNREADABLE:
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from watchfiles import awatch
 
 from providers.catalog import Catalog, load, operator_path
 from store.errors import ConfigError
+
+log = logging.getLogger("pam.catalog")
 
 _DEBOUNCE_MS = 200
 _LOOK_ANYWAY_MS = 5_000
@@ -98,10 +101,13 @@ class CatalogKeeper:
     def _take(self, loaded: Catalog | ConfigError) -> None:
         if isinstance(loaded, ConfigError):
             self.error = loaded
+            log.warning("The catalog stays as it was: %s", loaded)
             if self._on_error:
                 self._on_error(loaded)
             return
         self.error = None
         known, self._catalog = self._catalog, loaded
+        if known != loaded:
+            log.info("The catalog has %s", ", ".join(loaded.names()))
         if known is not None and known != loaded and self._on_change:
             self._on_change(loaded)

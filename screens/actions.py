@@ -90,7 +90,7 @@ def _run(here: Here) -> str:
 def _live(here: Here) -> str:
     if reason := _run(here):
         return reason
-    if here.run and not here.run.live:
+    if here.run and not here.run.live and here.run.retry_at is None:
         return f"The run is over ({here.run.status}); there is nothing to stop."
     if here.run and here.run.stop_requested_at:
         return "It is being stopped already."

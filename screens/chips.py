@@ -68,7 +68,16 @@ def chip(run: Run, now: datetime) -> str:
     parts.append(said.word)
     if said.source:
         parts.append(f"({said.source})")
+    if again := restart(run, now):
+        parts.append(f"· {again}")
     return " ".join(parts)
+
+
+def restart(run: Run, now: datetime) -> str:
+    """When a failed run is restarted, as a time of day that stays true however long it is shown; empty if never."""
+    if run.status != "failed" or run.retry_at is None:
+        return ""
+    return f"restarts at {run.retry_at.astimezone(now.tzinfo):%H:%M:%S}"
 
 
 def waits(run: Run | None) -> bool:
@@ -109,10 +118,9 @@ def _source(source: str | None) -> str:
 
 
 def _failure(run: Run) -> str:
-    if run.failure_reason is not None:
-        return f"failed, {FAILURES[run.failure_reason]}"
-    if run.exit_code is None:
-        return "failed"
-    if run.exit_code < 0:
-        return f"failed, signal {-run.exit_code}"
-    return f"failed, exit {run.exit_code}"
+    reasons = [FAILURES[run.failure_reason]] if run.failure_reason is not None else []
+    if run.failure_reason == "restart_exhausted" and run.last_failure_reason is not None:
+        reasons.append(FAILURES[run.last_failure_reason])
+    elif run.failure_reason in (None, "restart_exhausted") and run.exit_code is not None:
+        reasons.append(f"signal {-run.exit_code}" if run.exit_code < 0 else f"exit {run.exit_code}")
+    return ", ".join(["failed", *reasons])

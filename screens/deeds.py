@@ -77,6 +77,11 @@ class DeedsScreen(PlaceScreen):
                 self.say(f"{run.session_name} is pending; the executor takes it from here.", "good")
 
     async def _stop(self, run: Run, item: Item) -> None:
+        if not run.live:
+            with self.trying():
+                await self.model.stop_run(run.id)
+                self.say(f"{run.session_name} stays failed; its restart is called off.", "good")
+            return
         sure = await self.app.push_screen_wait(
             Confirm(
                 f"Stop {run.provider} on “{item.title}”?",

@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from screens.chips import waits
 from store.records import Event, Host, Item, ItemStatus, Kind, Project, Run
+from store.silence import Silence
 
 ExecutorState = Literal["here", "elsewhere", "down"]
 """Hosted by this control room, by another process, or by nobody."""
@@ -51,6 +52,8 @@ class RunView:
     project: Project
     host: Host | None = None
     """None while the run is pending."""
+    silence: Silence | None = None
+    """That it has printed nothing for long: a hint, not a state."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from store import migrate
 from store.clock import Clock, utc_now
 from store.errors import InvalidValue, StoreUnavailable
 from store.models import database_proxy
+from store.restart_rules import Backoff
 from store.transaction import Transaction
 
 PRAGMAS = {
@@ -41,6 +42,8 @@ class Store:
         self.new_id = new_id or _uuid4
         self.on_commit: list[Callable[[], None]] = []
         """Called after each commit, on the committing thread; must be quick and must not raise."""
+        self.backoff = Backoff()
+        """Pauses before restarts of failed runs; the executor sets what config.toml says."""
         self._gate = threading.RLock() if path is None else nullcontext()
         self._database = _sqlite(path)
 
@@ -56,7 +59,7 @@ class Store:
         Raises StoreUnavailable when the database cannot be written (rights, full disk, a lock held for 10 s).
         """
         with self._gate, _translated(self.where), self._database.atomic("IMMEDIATE"):
-            transaction = Transaction(self.clock(), actor, self.new_id)
+            transaction = Transaction(self.clock(), actor, self.new_id, self.backoff)
             yield transaction
         if transaction.journaled:
             for wake in tuple(self.on_commit):
@@ -163,6 +166,8 @@ def _translated(where: str) -> Iterator[None]:
             f"{where} is damaged or not a pam database ({error}). Move it away, or choose another home with --home.",
             path=where,
         ) from error
+    except OverflowError as error:
+        raise InvalidValue("A number of this call is beyond 2^63-1, more than can be stored or looked for.") from error
     except UnicodeEncodeError as error:
         raise InvalidValue(
             f"{error.object!r} is not valid Unicode text, so it cannot be stored. Give it in UTF-8.",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from store.errors import StoreUnavailable
+from store.paths import absolute
 
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
@@ -56,10 +57,13 @@ class Home:
 
 
 def find_home(explicit: str | None = None, environ: Mapping[str, str] = os.environ) -> Home:
-    """The home named by the operator, by ``PAM_HOME``, or the platform's data directory (PAM-SCOPE-015)."""
+    """The home named by the operator, by ``PAM_HOME``, or the platform's data directory (PAM-SCOPE-015).
+
+    Raises InvalidValue for a path that cannot be placed.
+    """
     named = explicit or environ.get("PAM_HOME")
     if named:
-        return Home(Path(named).expanduser().absolute())
+        return Home(absolute(named, "home"))
     import platformdirs  # 17 ms, and only when nobody named a home
 
     return Home(Path(platformdirs.user_data_dir("pam", appauthor=False)))

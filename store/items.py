@@ -118,8 +118,11 @@ def delete(store: Store, item_id: str, *, actor: str) -> list[str]:
                 "Stop with `pam run stop` first; nothing was deleted.",
                 live_runs=live,
             )
+        # Named, because the rows are gone when the executor comes to remove what they left on their hosts.
+        run_ids = [run_id for (run_id,) in tuples(RunRow.select(RunRow.id).where(RunRow.task.in_(ids)))]
         ItemRow.delete().where(ItemRow.id == item_id).execute()
-        tx.journal("work_item.deleted", item_id=item_id, project_id=row.project_id, title=row.title, ids=ids)
+        facts = {"project_id": row.project_id, "title": row.title, "ids": ids, "run_ids": run_ids}
+        tx.journal("work_item.deleted", item_id=item_id, **facts)
         return ids
 
 

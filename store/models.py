@@ -203,6 +203,8 @@ class RunRow(Row):
     finished_at = UtcField(null=True)
     created_at = UtcField()
     updated_at = UtcField()
+    agent_pid = IntegerField(null=True)
+    agent_started = BigIntegerField(null=True)
 
     if TYPE_CHECKING:
         task_id: str

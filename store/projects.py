@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from peewee import IntegrityError, fn
 
@@ -13,6 +12,7 @@ from store.database import Store
 from store.errors import ArchivedProject, Conflict, InvalidValue, NotFound
 from store.ids import resolve
 from store.models import ItemRow, ProjectRow, tuples
+from store.paths import absolute
 from store.records import ITEM_STATUSES, ItemStatus, Project, ProjectStatus
 from store.transaction import Transaction
 from store.unset import UNSET, Unset
@@ -190,13 +190,9 @@ def _set_status(store: Store, project_id: str, status: ProjectStatus, topic: str
 def _directory(cwd: str | None) -> str | None:
     if cwd is None or not cwd.strip():
         return None
-    try:
-        path = Path(cwd).expanduser()
-    except RuntimeError as error:
-        raise InvalidValue(f"The directory {cwd!r} names nobody's home. Give it from / on.", field="cwd") from error
-    if not path.is_absolute():
+    if not cwd.startswith(("/", "~")):
         raise InvalidValue(f"The directory {cwd!r} is not absolute. Give it from / on.", field="cwd")
-    return str(path)
+    return str(absolute(cwd, "cwd"))
 
 
 def _claim_slug(slug: str) -> str:

@@ -126,6 +126,10 @@ class Run:
     finished_at: datetime | None
     created_at: datetime
     updated_at: datetime
+    agent_pid: int | None = None
+    """The agent itself, as its wrapper reported it."""
+    agent_started: int | None = None
+    """Its start time, counted like the wrapper's."""
 
     @property
     def live(self) -> bool:

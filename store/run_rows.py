@@ -49,6 +49,13 @@ def end(tx: Transaction, row: RunRow, status: RunStatus, **columns: object) -> N
     RunRow.update(status=status, updated_at=tx.now, **ended).where(RunRow.id == row.id).execute()
 
 
+def ask_to_stop(tx: Transaction, row: RunRow, **facts: object) -> None:
+    """Inside a transaction: leave the wish that this live run stops, once; ``facts`` say why (rulings X-56)."""
+    if row.stop_requested_at is None:
+        RunRow.update(stop_requested_at=tx.now, updated_at=tx.now).where(RunRow.id == row.id).execute()
+        journal(tx, row, "run.stop_requested", **facts)
+
+
 def journal(tx: Transaction, row: RunRow, topic: str, **payload: object) -> None:
     """Inside a transaction: a run.* event; always with attempt beside run_id (PAM-EVT-024, 028)."""
     tx.journal(
@@ -99,6 +106,8 @@ def record(row: RunRow) -> Run:
         finished_at=row.finished_at,
         created_at=row.created_at,
         updated_at=row.updated_at,
+        agent_pid=row.agent_pid,
+        agent_started=row.agent_started,
     )
 
 
@@ -118,6 +127,8 @@ NEW_ATTEMPT: dict[str, str | None] = {
     "pane_id": None,
     "wrapper_pid": None,
     "wrapper_started": None,
+    "agent_pid": None,
+    "agent_started": None,
     "activity": "unknown",
     "activity_source": None,
     "activity_at": None,

@@ -10,19 +10,18 @@ from datetime import datetime, timedelta
 
 from peewee import fn
 
-from store import hosts, items, projects, text
+from store import hosts, items, projects, restarts, text
 from store.database import Store
 from store.errors import Conflict, IllegalTransition, InvalidValue, NotFound
 from store.ids import draw, resolve
 from store.lifecycle import RUN_EDGES, check_run
 from store.models import HostRow, ItemRow, RunRow, tuples
 from store.records import LIVE_RUN_STATUSES, FailureReason, Host, RestartPolicy, Run, RunStatus
-from store.run_rows import NEW_ATTEMPT, end, joined, journal, once, record, row_of, session_name
+from store.restart_rules import WAITED_IN_VAIN
+from store.run_rows import ask_to_stop, end, joined, journal, once, record, row_of, session_name
 
 RESTART_POLICY: RestartPolicy = "infrastructure"
 MAX_ATTEMPTS = 3
-WAITED_IN_VAIN: tuple[FailureReason, ...] = ("dispatch_timeout", "no_eligible_host")
-"""The only reasons a run fails with before it had a host."""
 
 
 def start(
@@ -109,9 +108,19 @@ def set_pane(store: Store, run_id: str, attempt: int, pane_id: str, *, actor: st
         RunRow.update(pane_id=pane_id).where(RunRow.id == run_id, RunRow.attempt == attempt).execute()
 
 
-def fail(store: Store, run_id: str, attempt: int, reason: FailureReason, *, detail: str = "", actor: str) -> Run | None:
+def fail(
+    store: Store,
+    run_id: str,
+    attempt: int,
+    reason: FailureReason,
+    *,
+    detail: str = "",
+    hold: bool = False,
+    actor: str,
+) -> Run | None:
     """End an attempt that no wrapper exit explains (PAM-EVT-013). None when that attempt is over already.
 
+    The run is restarted as its policy says, unless ``hold``: then only the operator restarts it (``restarts.fail``).
     Raises IllegalTransition for a pending run and a reason other than the two of a wait in vain (PAM-RUN-004).
     """
     with store.write(actor) as tx:
@@ -123,26 +132,28 @@ def fail(store: Store, run_id: str, attempt: int, reason: FailureReason, *, deta
                 f"A pending run has no host yet, so it cannot fail with {reason}; only {' or '.join(WAITED_IN_VAIN)}.",
                 **{"from": "pending", "to": "failed", "legal": list(RUN_EDGES["pending"]), "reason": reason},
             )
-        end(tx, row, "failed", failure_reason=reason)
-        journal(tx, row, "run.failed", failure_reason=reason, detail=text.paragraphs(detail)[:1000])
+        restarts.fail(tx, row, "run.failed", reason=reason, hold=hold, facts={"detail": text.paragraphs(detail)[:1000]})
         return record(row_of(run_id))
 
 
 def request_stop(store: Store, run_id: str, *, actor: str) -> Run:
     """Ask for a stop. A pending run stops at once; a live one keeps the request until the executor carried it out.
 
-    The request outlives a crash of the executor (rulings X-47, X-56). Raises IllegalTransition for a run that ended.
+    The request outlives a crash of the executor (rulings X-47, X-56). A failed run that would be restarted is not any
+    more (FR-28). Raises IllegalTransition for any other run that ended.
     """
     with store.write(actor) as tx:
         row = row_of(run_id)
+        if row.status == "failed" and row.retry_at is not None:
+            restarts.call_off(tx, row)
+            return record(row_of(run_id))
         check_run(row.status, "stopped")
         if row.status == "pending":
             once(tx, row, "stopped")
             end(tx, row, "stopped")
             journal(tx, row, "run.stopped")
-        elif row.stop_requested_at is None:
-            RunRow.update(stop_requested_at=tx.now, updated_at=tx.now).where(RunRow.id == row.id).execute()
-            journal(tx, row, "run.stop_requested")
+        else:
+            ask_to_stop(tx, row)
         return record(row_of(run_id))
 
 
@@ -164,24 +175,17 @@ def stopped(
 
 
 def requeue(store: Store, run_id: str, *, actor: str) -> Run:
-    """failed → pending with the next attempt and a fresh window (PAM-RUN-010). Raises IllegalTransition, Conflict."""
+    """failed → pending with the next attempt and a fresh window (PAM-RUN-010), whether or not a restart was due.
+
+    The operator may do so beyond ``max_attempts``, for one attempt more. Raises IllegalTransition, Conflict.
+    """
     with store.write(actor) as tx:
         row = row_of(run_id)
         check_run(row.status, "pending")
         if row.attempt >= row.max_attempts and actor == "executor":
             raise Conflict(f"All {row.max_attempts} attempts of this run are used.", attempt=row.attempt)
-        RunRow.update(
-            status="pending",
-            attempt=row.attempt + 1,
-            host=None,
-            pending_since=tx.now,
-            last_failure_reason=row.failure_reason or row.last_failure_reason,
-            **NEW_ATTEMPT,
-            updated_at=tx.now,
-        ).where(RunRow.id == row.id).execute()
-        row = row_of(run_id)
-        journal(tx, row, "run.requeued")
-        return record(row)
+        restarts.requeue(tx, row)
+        return record(row_of(run_id))
 
 
 def expire_pending(store: Store, timeout_s: float, *, actor: str) -> list[Run]:
@@ -199,8 +203,7 @@ def expire_pending(store: Store, timeout_s: float, *, actor: str) -> list[Run]:
         expired = []
         for row in list(late):
             reason: FailureReason = "dispatch_timeout" if _host_was_there(row) else "no_eligible_host"
-            end(tx, row, "failed", failure_reason=reason)
-            journal(tx, row, "run.failed", failure_reason=reason)
+            restarts.fail(tx, row, "run.failed", reason=reason, facts={})
             expired.append(record(row_of(row.id)))
         return expired
 

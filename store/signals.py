@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
-from store import moves, run_rows, text
+from store import moves, restarts, run_rows, text
 from store.database import Store
 from store.errors import InvalidAttempt, MissingAttempt, ProtocolError
 from store.lifecycle import ITEM_EDGES
 from store.models import ItemRow, RunRow
-from store.records import ACTIVITIES, Activity, Applied, Signal
+from store.records import ACTIVITIES, Activity, Applied, FailureReason, RunStatus, Signal
 from store.transaction import Transaction
 
 ONE_SHOT = ("started", "finished", "completed", "failed")
@@ -29,6 +29,7 @@ LIFECYCLE = ("started", "finished")
 """What moves a run's status; only its wrapper knows (PAM-SIG-003, rulings X-01)."""
 
 _SOURCE = re.compile(r"wrapper|manual|agent|hook:[\w.-]{1,50}")
+_PANE = re.compile(r"%[0-9]{1,10}")
 
 
 def ingest(store: Store, signal: Signal, *, auto_mark_done: bool = False, actor: str | None = None) -> Applied:
@@ -107,6 +108,8 @@ def _guard(tx: Transaction, row: RunRow, signal: Signal) -> str | None:
 
 def _started(tx: Transaction, row: RunRow, signal: Signal) -> str:
     if row.status != "spawning":
+        # The run was given up, and yet it began: whoever looks for its agent must find it.
+        RunRow.update(**_processes(signal.payload)).where(RunRow.id == row.id).execute()
         return _note_only(tx, row, signal)
     _run_began(tx, row, signal.payload)
     return "applied"
@@ -126,19 +129,16 @@ def _finished(tx: Transaction, row: RunRow, signal: Signal) -> str:
         # The wrapper says both in order, so its `started` was lost with a torn line: it follows from the end.
         _run_began(tx, row, {})
         row = run_rows.row_of(row.id)
-    if row.stop_requested_at is not None:
-        run_rows.end(tx, row, "stopped", exit_code=exit_code)
-        status = "stopped"
-    elif spawn_error:
-        run_rows.end(tx, row, "failed", exit_code=exit_code, failure_reason="spawn_failed")
-        status = "failed"
-    else:
-        status = "exited" if exit_code == 0 else "failed"
-        run_rows.end(tx, row, "exited" if exit_code == 0 else "failed", exit_code=exit_code)
-    facts: dict[str, object] = {"exit_code": exit_code, "status": status, "source": signal.source}
+    facts: dict[str, object] = {"source": signal.source}
     if spawn_error:
-        facts |= {"failure_reason": "spawn_failed", "spawn_error": text.paragraphs(str(spawn_error))[:1000]}
-    run_rows.journal(tx, row, "run.finished", **facts)
+        facts["spawn_error"] = text.paragraphs(str(spawn_error))[:1000]
+    if row.stop_requested_at is None and (spawn_error or exit_code != 0):
+        reason: FailureReason | None = "spawn_failed" if spawn_error else None
+        restarts.fail(tx, row, "run.finished", reason=reason, exit_code=exit_code, facts={"status": "failed", **facts})
+        return "applied"
+    status: RunStatus = "stopped" if row.stop_requested_at is not None else "exited"
+    run_rows.end(tx, row, status, exit_code=exit_code)
+    run_rows.journal(tx, row, "run.finished", exit_code=exit_code, status=status, **facts)
     return "applied"
 
 
@@ -174,13 +174,22 @@ _APPLY: Mapping[str, Callable[[Transaction, RunRow, Signal], str]] = {
 def _run_began(tx: Transaction, row: RunRow, payload: Mapping[str, object]) -> None:
     run_rows.check_edge(row, "running")
     RunRow.update(
-        status="running",
-        started_at=tx.now,
-        wrapper_pid=_integer(payload.get("wrapper_pid")),
-        wrapper_started=_integer(payload.get("wrapper_started")),
-        updated_at=tx.now,
+        status="running", started_at=tx.now, updated_at=tx.now, **_processes(payload), **_pane(payload)
     ).where(RunRow.id == row.id).execute()
     run_rows.journal(tx, row, "run.started", pid=_integer(payload.get("pid")))
+
+
+def _processes(payload: Mapping[str, object]) -> dict[str, int | None]:
+    """Wrapper and agent, each by pid and start time, as columns."""
+    said = {"wrapper_pid": "wrapper_pid", "wrapper_started": "wrapper_started"}
+    said |= {"agent_pid": "pid", "agent_started": "pid_started"}
+    return {column: _integer(payload.get(name)) for column, name in said.items()}
+
+
+def _pane(payload: Mapping[str, object]) -> dict[str, str]:
+    """The pane as tmux named it to the wrapper; an executor that died early has not noted it (``runs.set_pane``)."""
+    pane = payload.get("pane")
+    return {"pane_id": pane} if isinstance(pane, str) and _PANE.fullmatch(pane) else {}
 
 
 def _note_only(tx: Transaction, row: RunRow, signal: Signal) -> str:

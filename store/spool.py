@@ -1,4 +1,4 @@
-"""What the executor remembers of each host's spool: how far it was read."""
+"""What the executor remembers of each host's spool: how far each generation of it was read."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from store.models import SpoolCursorRow
 
 def cursor(store: Store, host_id: str, generation: str) -> int:
     """Bytes of this generation that were ingested; 0 for a new one."""
+    return cursors(store, host_id).get(generation, 0)
+
+
+def cursors(store: Store, host_id: str) -> dict[str, int]:
+    """Bytes that were ingested, by generation."""
     with store.read():
-        row = SpoolCursorRow.get_or_none(SpoolCursorRow.host == host_id, SpoolCursorRow.generation == generation)
-        return 0 if row is None else int(row.offset)
+        rows = SpoolCursorRow.select().where(SpoolCursorRow.host == host_id)
+        return {row.generation: int(row.offset) for row in rows}
 
 
 def advance(store: Store, host_id: str, generation: str, offset: int, *, actor: str) -> None:
@@ -19,3 +24,9 @@ def advance(store: Store, host_id: str, generation: str, offset: int, *, actor: 
         SpoolCursorRow.insert(host=host_id, generation=generation, offset=offset).on_conflict(
             conflict_target=(SpoolCursorRow.host, SpoolCursorRow.generation), update={SpoolCursorRow.offset: offset}
         ).execute()
+
+
+def forget(store: Store, host_id: str, generation: str, *, actor: str) -> None:
+    """Remember nothing of this generation; should it be there again, it is read from its start."""
+    with store.write(actor):
+        SpoolCursorRow.delete().where(SpoolCursorRow.host == host_id, SpoolCursorRow.generation == generation).execute()

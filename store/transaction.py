@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from store.models import EventRow
+from store.restart_rules import Backoff
 
 
 @dataclass(slots=True)
@@ -16,6 +17,8 @@ class Transaction:
     now: datetime
     actor: str
     new_id: Callable[[], str]
+    backoff: Backoff
+    """Pauses before restarts of runs that fail in it."""
     journaled: int = field(default=0)
     """How many events this transaction has written."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from app.cli import output
+from store.errors import ConfigError
 from store.home import Home, find_home
 
 if TYPE_CHECKING:
@@ -62,8 +64,14 @@ class Call:
 
     @property
     def secrets(self) -> list[str]:
-        """What no log may hold beside the environment's own keys."""
-        return [self.settings.gateway_api_key] if self.settings.gateway_api_key else []
+        """What no log may hold beside what the environment itself calls a key. Raises ConfigError."""
+        found = [self.settings.gateway_api_key] if self.settings.gateway_api_key else []
+        with suppress(ConfigError):  # the catalog; who needs it says what is wrong with it
+            for name in self.catalog.names():
+                provider = self.catalog.get(name)
+                for key in provider.keys:
+                    found += [value for value in (self.environ.get(key), provider.env.get(key)) if value]
+        return found
 
     @property
     def actor(self) -> str:
@@ -72,11 +80,15 @@ class Call:
         return f"agent:{run_id[:8]}" if _RUN_ID.fullmatch(run_id) else OPERATOR
 
     def emit(self, data: output.Data, text: output.Text) -> None:
-        """The answer on stdout: ``data`` as one JSON object with ``--json``, else ``text``; one of them is made."""
-        if self.json:
-            output.put_json(data() if callable(data) else data)
-        else:
-            output.put(text() if callable(text) else text)
+        """The answer on stdout: ``data`` as one JSON object with ``--json``, else ``text``; one of them is made.
+
+        That nobody reads it any more is no reason to lose the command's exit code.
+        """
+        with suppress(BrokenPipeError):
+            if self.json:
+                output.put_json(data() if callable(data) else data)
+            else:
+                output.put(text() if callable(text) else text)
 
     def close(self) -> None:
         """Let go of the store."""

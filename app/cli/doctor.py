@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @command("doctor", prints='{"checks": [{"name", "state": "ok|problem|na", "detail", "fix"}]}')
 @click.pass_obj
 def doctor(call: Call) -> int:
-    """Check store, home, settings, catalog, tmux, executor and providers.
+    """Check home, store, settings, tmux, executor, spool, logs and providers.
 
     Exits 1 on a problem.
     """

@@ -7,24 +7,17 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 
+from app.cli import doctor_executor
 from app.cli.call import Call
-from executor import lock
-from executor.tmux import oneshot
-from executor.tmux.errors import TmuxError
-from executor.tmux.version import TmuxVersion
+from app.cli.doctor_executor import told
 from providers import doctor as provider_doctor
 from providers.doctor import Check
-from store import health, runs
+from store import health
 from store.errors import PamError
 
 LEAST_FREE = 200 * 1024 * 1024
+CLOCK_SLACK_S = 5.0
 PRIVATE = ("config.toml", "providers.toml", "pam.db", "executor.lock", "logs", "runs", "specs", "spool", "wrapper")
-
-TMUX_FAULTS: tuple[tuple[TmuxVersion, str], ...] = (
-    (TmuxVersion(3, 6), "loses the exit status of fast exits and leaks captures; pam works around both"),
-    (TmuxVersion(3, 7), "may drop the last output of a fast exit; pam's wrapper holds the pane open"),
-)
-"""What versions older than each are known for."""
 
 
 def all_checks(call: Call) -> list[Check]:
@@ -34,8 +27,12 @@ def all_checks(call: Call) -> list[Check]:
         _store,
         _config,
         _catalog,
-        _tmux,
-        _executor,
+        doctor_executor.tmux,
+        doctor_executor.server,
+        doctor_executor.executor,
+        doctor_executor.clients,
+        doctor_executor.spool,
+        doctor_executor.logs,
         _providers,
     )
     return [check for part in parts for check in part(call)]
@@ -73,19 +70,34 @@ def _store(call: Call) -> Iterator[Check]:
         health.check_writable(call.store, actor=call.actor)
         version = health.schema_version(call.store)
     except PamError as error:
-        yield _problem("store", error)
+        yield told("store", error)
         return
     if found:
         yield Check("store", "problem", "; ".join(found), f"move {call.home.database} away, or restore a copy of it")
     else:
         yield Check("store", "ok", f"sound and writable, schema {version}")
+    yield _clock(call)
+
+
+def _clock(call: Call) -> Check:
+    """Times that lie ahead were written before the clock was set back; order does not depend on them."""
+    newest, now = health.newest_moment(call.store), call.store.clock()
+    ahead = (newest - now).total_seconds() if newest else 0.0
+    if ahead <= CLOCK_SLACK_S:
+        return Check("clock", "ok", "nothing was written down later than now")
+    return Check(
+        "clock",
+        "problem",
+        f"the clock is {ahead:.0f} s behind the newest time that was written down; it has gone back",
+        "let it be set from the network; until it has caught up, ages and timeouts are off",
+    )
 
 
 def _config(call: Call) -> Iterator[Check]:
     try:
         settings = call.settings
     except PamError as error:
-        yield _problem("config", error, "mend the line; `pam config show` says what is in force")
+        yield told("config", error, "mend the line; `pam config show` says what is in force")
         return
     there = "" if settings.config_path.exists() else " is not there; defaults count"
     yield Check("config", "ok", f"{settings.config_path}{there}")
@@ -95,45 +107,9 @@ def _catalog(call: Call) -> Iterator[Check]:
     try:
         names = call.catalog.names()
     except PamError as error:
-        yield _problem("catalog", error, "mend the line in providers.toml")
+        yield told("catalog", error, "mend the line in providers.toml")
         return
     yield Check("catalog", "ok", ", ".join(names))
-
-
-def _tmux(call: Call) -> Iterator[Check]:
-    try:
-        settings = call.settings.executor
-        version = oneshot.find_tmux(settings)
-    except PamError as error:
-        yield _problem("tmux", error)
-        return
-    fault = next((words for newer, words in TMUX_FAULTS if version < newer), "")
-    yield Check("tmux", "ok", f"{version}{': ' if fault else ''}{fault}")
-    try:
-        server = oneshot.identity(settings)
-    except (oneshot.NoServer, oneshot.NoSocket):
-        yield Check("tmux server", "na", f"none runs on socket {settings.tmux_socket}; the executor starts it")
-    except TmuxError as error:
-        fix = f"see what `tmux -L {settings.tmux_socket} list-sessions` says"
-        yield Check("tmux server", "problem", str(error), fix)
-    else:
-        yield Check("tmux server", "ok", f"socket {settings.tmux_socket}, pid {server.pid}")
-
-
-def _executor(call: Call) -> Iterator[Check]:
-    state = lock.state(call.home)
-    if state.running:
-        yield Check("executor", "ok", f"{state.hosted_by}, pid {state.pid}")
-        return
-    try:
-        waiting = len(runs.live(call.store)) if call.home.database.exists() else 0
-    except PamError:
-        waiting = 0
-    fix = "`pam up --detach`, or open `pam`"
-    if waiting:
-        yield Check("executor", "problem", f"none runs, and {waiting} live run(s) need one", fix)
-    else:
-        yield Check("executor", "na", "none runs, and none is needed now", fix)
 
 
 def _providers(call: Call) -> Iterator[Check]:
@@ -142,8 +118,3 @@ def _providers(call: Call) -> Iterator[Check]:
     except PamError:
         return  # the check of the catalog has said why
     yield from provider_doctor.checks(catalog, os.environ)
-
-
-def _problem(name: str, error: PamError, fix: str = "") -> Check:
-    """The error's sentence says what to do as well."""
-    return Check(name, "problem", error.message, fix)

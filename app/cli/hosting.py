@@ -22,7 +22,7 @@ def hosting(call: Call, hosted_by: HostedBy) -> Iterator[LoopThread]:
     """This home's executor for the length of the block. Raises ExecutorBusy or TmuxUnavailable."""
     settings = call.settings
     with suppress(OSError):
-        start_log(call.home, call.environ, secrets=call.secrets)
+        start_log(call.home, call.environ, settings=settings.log, secrets=call.secrets)
     with host_executor(
         call.store,
         call.home,
@@ -37,12 +37,21 @@ def hosting(call: Call, hosted_by: HostedBy) -> Iterator[LoopThread]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """TERM and HUP are taken as ctrl+c is, so that what is held is given back."""
+    """TERM and HUP are taken as ctrl+c is, so that what is held is given back; only the first of them counts.
+
+    A second one, as from two `pam down` at once, would leave the executor half stopped and its place already given up.
+    What the caller had ignored, as nohup does, stays ignored.
+    """
+    listed = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {number: handler for number, handler in listed.items() if handler != signal.SIG_IGN}
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
+        for number in before:
+            signal.signal(number, lambda *_: None)
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number in before:
+        signal.signal(number, interrupt)
     try:
         yield
     finally:

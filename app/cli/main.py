@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from typing import Any, NoReturn
 
@@ -30,7 +30,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "provider": ("app.cli.provider:provider", "The agent CLIs that pam knows."),
     "events": ("app.cli.events:events", "The journal: what happened, and who did it."),
     "status": ("app.cli.status:status", "Show executor, hosts, runs by status, and which agents wait for you."),
-    "doctor": ("app.cli.doctor:doctor", "Check store, home, settings, catalog, tmux, executor and providers."),
+    "doctor": ("app.cli.doctor:doctor", "Check home, store, settings, tmux, executor, spool, logs and providers."),
+    "reconcile": (
+        "app.cli.reconcile:reconcile",
+        "Compare runs with the sessions and agents that live, and put right what differs.",
+    ),
     "up": ("app.cli.up:up", "Be the executor of this home, until interrupted."),
     "down": ("app.cli.down:down", "Stop the executor and wait until it is gone; agents go on."),
     "config": ("app.cli.config:config", "Settings: show them, change one."),
@@ -58,7 +62,7 @@ def _open_control_room(call: Call) -> int:
 
     settings = call.settings
     with suppress(OSError):
-        start_log(call.home, call.environ, secrets=call.secrets)
+        start_log(call.home, call.environ, settings=settings.log, secrets=call.secrets)
     call.store  # noqa: B018 - makes a home that is not there yet
     call.close()
     return open_room(settings)
@@ -77,19 +81,36 @@ def root(context: click.Context) -> int:
 def run(argv: Sequence[str] | None = None) -> int:
     """Carry out one command line; its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _ready_streams()
+    with closing(Call(os.environ)) as call:
+        return _delivered(_carry_out(arguments, call))
+
+
+def _ready_streams() -> None:
+    """Streams that take any text. In place of one that the caller has closed there is one that leads nowhere.
+
+    Otherwise the next file opened, the database for instance, would be what others take for standard output.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
             reconfigure(errors="backslashreplace")
-    with closing(Call(os.environ)) as call:
-        try:
-            code = _carry_out(arguments, call)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # Whoever read has seen enough. What is left in the buffer goes nowhere, quietly.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
-        return code
+
+
+def _delivered(code: int) -> int:
+    """The exit code, once the answer is out. A reader who left early has seen enough: the code stays what it is."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left in the buffer goes nowhere, quietly.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            output.say(f"The answer could not be written: {error.strerror}.")
+            return code or 1
+    return code
 
 
 def _carry_out(arguments: list[str], call: Call) -> int:
@@ -99,8 +120,7 @@ def _carry_out(arguments: list[str], call: Call) -> int:
     except Exit as left:
         return left.exit_code
     except NoArgsIsHelpError as error:
-        output.say(error.format_message())
-        return error.exit_code
+        return _tell_verbs(error, wants_json)
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "pam"
         return _tell(UsageError(error.format_message()), wants_json, hint=f"`{where} -h` shows how it is called.")
@@ -109,7 +129,7 @@ def _carry_out(arguments: list[str], call: Call) -> int:
     except PamError as error:
         return _tell(error, wants_json)
     except BrokenPipeError:
-        raise
+        return 0
     except Exception as error:  # noqa: BLE001 - the border of the process: logged, and told in one sentence
         return _tell_unexpected(error, call, wants_json)
 
@@ -131,11 +151,26 @@ def _refuse_broken_text(arguments: list[str]) -> None:
             raise UsageError(f"The argument {word!a} is not valid UTF-8.")
 
 
+def _tell_verbs(error: NoArgsIsHelpError, wants_json: bool) -> int:
+    """A noun without a verb is a usage error; people are shown the noun's help."""
+    if wants_json:
+        where = error.ctx.command_path if error.ctx else "pam"
+        _put_error(UsageError(f"`{where}` needs a verb; `{where} -h` lists them.").as_json())
+    output.say(error.format_message())
+    return error.exit_code
+
+
 def _tell(error: PamError, wants_json: bool, *, hint: str = "") -> int:
     if wants_json:
-        output.put_json({"error": error.as_json()})
+        _put_error(error.as_json())
     output.say(f"{error.message} {hint}".strip())
     return error.exit_code
+
+
+def _put_error(error: Mapping[str, object]) -> None:
+    """Where stdout takes nothing, the sentence on stderr and the exit code still tell."""
+    with suppress(OSError):
+        output.put_json({"error": error})
 
 
 def _tell_unexpected(error: Exception, call: Call, wants_json: bool) -> int:
@@ -150,6 +185,6 @@ def _tell_unexpected(error: Exception, call: Call, wants_json: bool) -> int:
         where = f"the details are in {call.home.log}"
     sentence = f"pam failed in a way it does not know ({type(error).__name__}: {error}); {where}."
     if wants_json:
-        output.put_json({"error": {"code": "internal", "message": sentence, "details": {}}})
+        _put_error({"code": "internal", "message": sentence, "details": {}})
     output.say(sentence)
     return 1

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 
 from store.clock import to_text
@@ -55,8 +56,9 @@ def to_json(data: object, *, indent: int | None = None) -> str:
 
 
 def say(sentence: str) -> None:
-    """A line of narration."""
-    sys.stderr.write(clean(sentence) + "\n")
+    """A line of narration; when nobody can hear it, the command goes on."""
+    with suppress(OSError):
+        sys.stderr.write(clean(sentence) + "\n")
 
 
 def clean(text: str) -> str:

@@ -7,7 +7,6 @@ import click
 from app.cli.main import root
 from app.config_keys import FREE_SECTION, KEYS, SECTIONS, Key
 from app.config_scaffold import toml
-from app.logs import LEVELS
 from executor.service import ExecutorBusy
 from store import errors
 from store.errors import PamError
@@ -71,7 +70,7 @@ key that does not exist, or a value it cannot have, is refused with its line.
 | the home | `--home`, else `PAM_HOME`, else `~/.local/share/pam` (Linux), `~/Library/Application Support/pam` (macOS) |
 | config.toml | `--config`, else `PAM_CONFIG`, else in the home |
 | your provider entries | `[providers] catalog_path`, else providers.toml in the home |
-| pam's own log | `logs/pam.log` in the home; `PAM_LOG` sets the level: {", ".join(LEVELS)} |
+| pam's own log | `logs/pam.log` in the home; `[log]` says how much and in which form |
 """
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from app.cli.call import Call
 from app.cli.declare import argument, choice, group, option
 from app.cli.shapes import shape, shapes, short_ids
-from store.records import LIVE_RUN_STATUSES, RUN_STATUSES, RunStatus
+from store.records import LIVE_RUN_STATUSES, RUN_STATUSES, Run, RunStatus
+
+if TYPE_CHECKING:
+    from executor.metrics import Usage
 
 MORE = {
     "start": ("app.cli.run_start:start", "Start an agent on a task."),
@@ -59,16 +64,32 @@ def list_(call: Call, task: str | None, project_: str | None, status: RunStatus 
     )
 
 
-@run.command("show", prints='{"run": {…, "signals": […], "lease"}}')
+@run.command("show", prints='{"run": {…, "signals": […], "lease", "silence", "usage": {…}}}')
 @argument("wanted", metavar="RUN")
 @click.pass_obj
 def show(call: Call, wanted: str) -> None:
-    """Show a run, the signals about it, and its history."""
+    """Show a run, the signals about it, what it takes of this machine, and its history."""
     from app.cli.run_text import page, signals
-    from store import journal, leases, runs
+    from store import journal, leases, runs, silence
 
     found = runs.find(call.store, wanted)
     events = journal.of_run(call.store, found.id)
     lease = leases.holder_of(call.store, found.id)
-    data = {**shape(found), "signals": signals(events), "lease": shape(lease) if lease else None}
-    call.emit({"run": data}, lambda: page(call.store, found, events, lease))
+    silent = silence.current(call.store).get(found.id)
+    taken = _usage(found)
+    more = {"lease": shape(lease) if lease else None, "silence": shape(silent) if silent else None}
+    more["usage"] = shape(taken) if taken else None
+    call.emit(
+        {"run": {**shape(found), "signals": signals(events), **more}},
+        lambda: page(call.store, found, events, lease, silent, taken),
+    )
+
+
+def _usage(run: Run) -> Usage | None:
+    """What a live agent of this machine takes now, measured here and only because somebody asks."""
+    if run.status != "running":
+        return None
+    from executor.metrics import local_wrapper, usage
+
+    wrapper = local_wrapper(run)
+    return usage(wrapper) if wrapper else None

@@ -15,13 +15,18 @@ from store.records import Run
 @argument("wanted", metavar="RUN")
 @click.pass_obj
 def stop(call: Call, wanted: str) -> None:
-    """Ask a run to stop; returns at once. The executor sends TERM, then KILL, and sees to it that all is gone."""
+    """Ask a run to stop; returns at once. The executor sends TERM, then KILL, and sees to it that all is gone.
+
+    A failed run that waits for its restart is not restarted.
+    """
     from app.cli.run_start import tell_without_executor
     from store import runs
 
     found = runs.find(call.store, wanted)
     run = runs.request_stop(call.store, found.id, actor=call.actor)
-    call.emit({"run": shape(run)}, f"{run.session_name} {'is asked to stop' if run.live else run.status}")
+    called_off = "stays failed; its restart is called off"
+    said = "is asked to stop" if run.live else called_off if run.status == "failed" else run.status
+    call.emit({"run": shape(run)}, f"{run.session_name} {said}")
     if run.live:
         tell_without_executor(call)
 
@@ -30,7 +35,7 @@ def stop(call: Call, wanted: str) -> None:
 @argument("wanted", metavar="RUN")
 @click.pass_obj
 def restart(call: Call, wanted: str) -> None:
-    """Queue a failed run again, as its next attempt."""
+    """Queue a failed run again, as its next attempt: at once, and also when its attempts are used up."""
     from app.cli.run_start import tell_without_executor
     from store import runs
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
 from app.cli.call import Call
 from app.cli.declare import argument, command, option
+from app.cli.log_reader import LogReader
 from app.cli.plain_log import PlainLog, plain_text
 from store.errors import NotFound, UsageError
 from store.records import Event, Run
 
-CHUNK = 64 * 1024
 LOOK_S = 0.2
 LAST_WORDS_S = 0.5
 """How long after a run's end its log may still grow: tmux hands the last bytes on by itself."""
@@ -39,7 +38,7 @@ def logs(call: Call, wanted: str, follow: bool, raw: bool) -> None:
     if follow:
         _write(_growing(call, run, path), raw=raw)
         return
-    if not path.exists():
+    if not (path.exists() or path.with_name(path.name + ".1").exists()):
         state = "is pending" if run.status == "pending" else f"is {run.status} and has left no log"
         raise NotFound(f"There is no log at {path}: the run {state}.", run_id=run.id, path=str(path))
     if call.json:
@@ -64,11 +63,8 @@ def _write(chunks: Iterator[bytes], *, raw: bool) -> None:
 
 def _written(path: Path) -> Iterator[bytes]:
     """What stands in the log, the part that was rotated away first."""
-    for part in (path.with_name(path.name + ".1"), path):
-        if part.exists():
-            with part.open("rb") as file:
-                while chunk := file.read(CHUNK):
-                    yield chunk
+    with closing(LogReader(path)) as reader:
+        yield from reader.new()
 
 
 def _growing(call: Call, run: Run, path: Path) -> Iterator[bytes]:
@@ -83,58 +79,18 @@ def _growing(call: Call, run: Run, path: Path) -> Iterator[bytes]:
             woken.set()
 
     tail = journal.Tail(call.store, deliver).start()
-    reader = _Reader(path)
+    reader = LogReader(path)
     try:
         ended = over(runs.get(call.store, run.id))
-        yield from reader.new()
+        yield from reader.new(patient=True)
         while not ended:
             # Bytes come without a word in the journal; an end comes with one.
             if woken.wait(LOOK_S):
                 woken.clear()
                 ended = over(runs.get(call.store, run.id))
-            yield from reader.new()
+            yield from reader.new(patient=True)
         threading.Event().wait(LAST_WORDS_S)
         yield from reader.new()
     finally:
         reader.close()
         tail.close()
-
-
-class _Reader:
-    """Reads on where it stopped; a log that was rotated away is read to its end, then the new one from its start."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: BinaryIO | None = None
-
-    def new(self) -> Iterator[bytes]:
-        """What was written since the last time."""
-        if self._file is None:
-            older = self._path.with_name(self._path.name + ".1")
-            self._file = self._opened(older) or self._opened(self._path)
-        while self._file is not None:
-            while chunk := self._file.read(CHUNK):
-                yield chunk
-            if not self._replaced():
-                return
-            yield self._file.read()
-            self._file.close()
-            self._file = self._opened(self._path)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._file is not None:
-            self._file.close()
-
-    def _replaced(self) -> bool:
-        try:
-            return self._file is not None and os.fstat(self._file.fileno()).st_ino != self._path.stat().st_ino
-        except FileNotFoundError:
-            return False
-
-    @staticmethod
-    def _opened(path: Path) -> BinaryIO | None:
-        try:
-            return path.open("rb")
-        except FileNotFoundError:
-            return None

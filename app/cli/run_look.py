@@ -30,11 +30,12 @@ def pane(call: Call, wanted: str, ansi: bool) -> None:
     run = runs.find(call.store, wanted)
     settings = call.settings.executor
     try:
+        seen = oneshot.find_pane(settings, run.session_name)
         rows = oneshot.capture(settings, run.session_name)
     except NotFound as error:
         raise _gone(run) from error
     lines = list(rows) if ansi else [_STYLE.sub("", row).rstrip() for row in rows]
-    data = {"text": "\n".join(lines), "columns": settings.columns, "rows": settings.rows, "taken_at": utc_now()}
+    data = {"text": "\n".join(lines), "columns": seen.columns, "rows": seen.rows, "taken_at": utc_now()}
     while lines and not _STYLE.sub("", lines[-1]).strip():
         lines.pop()
     call.emit({"pane": data}, "\n".join(lines))
@@ -65,7 +66,7 @@ def attach(call: Call, wanted: str, read_only: bool) -> None:
         )
     settings = call.settings.executor
     try:
-        oneshot.capture(settings, run.session_name)
+        oneshot.find_pane(settings, run.session_name)
     except NotFound as error:
         raise _gone(run) from error
     argv = oneshot.attach_argv(settings, run.session_name, read_only=read_only)

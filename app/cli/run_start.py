@@ -32,7 +32,12 @@ if TYPE_CHECKING:
 @option("--prompt-file", metavar="PATH", help="The same from a file; - is stdin.")
 @option("--model", metavar="M", help="The model, as the provider names it.")
 @option("--restart", "policy", type=choice(RESTART_POLICIES), help="When to try again; infrastructure when omitted.")
-@option("--attempts", type=click.IntRange(min=1), metavar="N", help="Attempts at most; the provider's number, else 3.")
+@option(
+    "--attempts",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Attempts at most; the provider's number, else [executor] max_attempts.",
+)
 @option("--wait", "stay_", is_flag=True, help="Wait until it has ended: exit 0 exited, 20 failed, 21 stopped.")
 @argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGS...]")
 @click.pass_obj
@@ -76,6 +81,7 @@ def start(
         host=host,
         restart_policy=policy,
         max_attempts=attempts,
+        attempts=call.settings.executor.max_attempts,
         actor=call.actor,
     )
     if stay_:

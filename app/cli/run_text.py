@@ -11,7 +11,9 @@ from app.cli.table import facts, section
 from store.records import Event, Lease, Run
 
 if TYPE_CHECKING:
+    from executor.metrics import Usage
     from store.database import Store
+    from store.silence import Silence, SilenceLevel
 
 _LIFECYCLE = {"run.started": "started", "run.finished": "finished"}
 
@@ -46,9 +48,20 @@ def failure(events: Sequence[Event], run: Run) -> str:
     return ""
 
 
-def page(store: Store, run: Run, events: Sequence[Event], lease: Lease | None) -> str:
+SILENCES: dict[SilenceLevel, str] = {"idle": "it may be done", "silent": "it may hang"}
+
+
+def page(
+    store: Store,
+    run: Run,
+    events: Sequence[Event],
+    lease: Lease | None,
+    silence: Silence | None,
+    usage: Usage | None,
+) -> str:
     """Everything about one run."""
-    from app.cli.said import ago, ended, event_table
+    from app.cli.said import ago, ended, event_table, now
+    from screens import chips
     from store import items
 
     task = items.get(store, run.task_id)
@@ -61,9 +74,12 @@ def page(store: Store, run: Run, events: Sequence[Event], lease: Lease | None) -
             ("session", run.session_name),
             ("status", ended(run) if run.status == "failed" else run.status),
             ("why", failure(events, run) if run.status == "failed" else ""),
+            ("restart", chips.restart(run, now())),
+            ("silent", f"since {ago(silence.since)}; {SILENCES[silence.level]}" if silence else ""),
             ("stop asked", ago(run.stop_requested_at) if run.stop_requested_at and run.live else ""),
             ("activity", _activity(run)),
             ("attempt", f"{run.attempt} of {run.max_attempts}, restarts: {run.restart_policy}"),
+            ("takes", taken(usage) if usage else ""),
             ("directory", run.cwd),
             ("arguments", shlex.join(run.args)),
             ("exit code", None if run.exit_code is None else str(run.exit_code)),
@@ -74,6 +90,12 @@ def page(store: Store, run: Run, events: Sequence[Event], lease: Lease | None) -
         ]
     )
     return head + section("History", event_table(events))
+
+
+def taken(usage: Usage) -> str:
+    """``12 % of a core, 340 MiB, 5 processes``."""
+    each = f"{usage.processes} process{'' if usage.processes == 1 else 'es'}"
+    return f"{usage.cpu_percent:.0f} % of a core, {usage.rss_bytes / 1024**2:.0f} MiB, {each}"
 
 
 def _activity(run: Run) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -71,8 +72,18 @@ def stay(call: Call, make: Callable[[], Run]) -> int:
         try:
             return answer(call, wait_for(call, run, attended, None))
         except KeyboardInterrupt:
-            output.say(f"The agent goes on; `pam run wait {run.id[:8]}` waits again.")
+            _tell_interrupted(call, runs.get(call.store, run.id))
             raise
+
+
+def _tell_interrupted(call: Call, run: Run) -> None:
+    """The run as it is left, and how to come back to it; the executor ends with this command if it was ours."""
+    call.emit({"run": shape(run)}, lambda: _sentence(call, run))
+    if over(run):
+        return
+    left = "The agent goes on" if run.status == "running" else f"The run stays {run.status}"
+    first = "start an executor with `pam up --detach`, then " if lock.state(call.home).pid == os.getpid() else ""
+    output.say(f"{left}; {first}`pam run wait {run.id[:8]}` waits again.")
 
 
 def over(run: Run) -> bool:
@@ -100,7 +111,7 @@ def wait_for(call: Call, run: Run, attended: Callable[[], bool], timeout: float 
             now = runs.get(call.store, run.id)
             if now.status != told:
                 told = now.status
-                output.say(f"{now.session_name} is {told}" + (f" on {now.host}" if told == "spawning" else ""))
+                output.say(f"{now.session_name} is {told}" + _more(now))
             if over(now):
                 return now
             if not attended():
@@ -111,6 +122,16 @@ def wait_for(call: Call, run: Run, attended: Callable[[], bool], timeout: float 
             woken.wait(left)
     finally:
         tail.close()
+
+
+def _more(run: Run) -> str:
+    from app.cli import said
+    from screens import chips
+
+    if run.status == "spawning":
+        return f" on {run.host}"
+    again = chips.restart(run, said.now())
+    return f"; {again}" if again else ""
 
 
 def _attended(call: Call, *, patience: float) -> Callable[[], bool]:

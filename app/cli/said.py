@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from pathlib import Path
 
 from app.cli.output import clean_line
 from app.cli.table import table
 from screens import ages, chips
 from screens.sentences import sentence
+from store.paths import absolute
 from store.records import Event, Run
 
 
@@ -82,8 +82,5 @@ def subject(event: Event) -> str:
 
 
 def directory(words: str | None) -> str | None:
-    """A directory that the operator named from where he stands, from / on; nothing for nothing."""
-    if not words:
-        return None
-    # A leading tilde is the store's to expand: it knows what to say when that fails.
-    return words if words.startswith("~") else os.path.normpath(Path(words).absolute())
+    """A directory that the operator named from where he stands, from / on; nothing for nothing. Raises InvalidValue."""
+    return os.path.normpath(absolute(words, "cwd")) if words else None

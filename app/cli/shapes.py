@@ -8,9 +8,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from executor.metrics import Usage
     from store.records import Applied, Event, Host, Item, Lease, Project, Run
+    from store.silence import Silence
 
-    Record = Project | Item | Run | Host | Event | Lease | Applied
+    Record = Project | Item | Run | Host | Event | Lease | Applied | Silence | Usage
 
 Shape = dict[str, object]
 SHORTEST = 8

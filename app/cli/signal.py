@@ -42,7 +42,7 @@ def signal(
 def _object(payload: str) -> Mapping[str, object]:
     try:
         value = json.loads(payload)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ProtocolError(f"The payload is not JSON: {error}.", payload=payload) from None
     if not isinstance(value, dict):
         raise ProtocolError("The payload must be a JSON object, as in '{\"exit_code\": 0}'.", payload=payload)

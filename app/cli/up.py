@@ -58,9 +58,7 @@ def _mention_catalog(call: Call) -> None:
 
 
 def _detach(call: Call) -> int:
-    state = lock.state(call.home)
-    if state.running:
-        call.emit({"executor": state.as_json()}, f"An executor runs already, pid {state.pid}.")
+    if _runs_already(call):
         return 0
     _ = call.settings, call.store
     call.close()
@@ -80,7 +78,17 @@ def _detach(call: Call) -> int:
     if "executor" in answer:
         call.emit(answer, f"The executor runs, pid {daemon.pid}; `pam down` stops it.")
         return 0
+    if _runs_already(call):  # another process was faster: two of these at once, or a control room
+        return 0
     raise _as_error(answer.get("error"), log)
+
+
+def _runs_already(call: Call) -> bool:
+    """Whether there is an executor; if so, it is the answer."""
+    state = lock.state(call.home)
+    if state.running:
+        call.emit({"executor": state.as_json()}, f"An executor runs already, pid {state.pid}.")
+    return state.running
 
 
 def _launcher() -> str:

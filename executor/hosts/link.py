@@ -6,7 +6,7 @@ on unknown (FR-22). Actions raise. ``HostUnanswered`` means that the action may 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -58,6 +58,18 @@ class Spawn:
     title: str = ""
     columns: int = 220
     rows: int = 50
+    mark: str = ""
+    """Stays with the pane and is listed with it: who made it, and for which attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogSize:
+    """How much a run has written, as far as it is kept."""
+
+    bytes: int
+    lines: int
+    rotated: bool
+    """Whether an older part was set aside, and one before it perhaps dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +159,11 @@ class HostLink(Protocol):
         """
         ...
 
-    async def kill_session(self, session: str) -> bool:
-        """Ends the session, and says whether there was one. Raises HostUnanswered."""
+    async def kill_session(self, session: str, pane: str | None = None) -> bool:
+        """Ends the session, and says whether there was one; with ``pane`` only while that pane is in it.
+
+        Raises HostUnanswered.
+        """
         ...
 
     async def send_keys(self, where: str, keys: Sequence[str]) -> None:
@@ -160,7 +175,23 @@ class HostLink(Protocol):
         ...
 
     async def rotate_log(self, where: str, log_path: str, max_bytes: int) -> bool:
-        """Moves a log of more than ``max_bytes`` to ``<log_path>.1`` and starts it anew; whether it did."""
+        """Moves a log of more than ``max_bytes`` to ``<log_path>.1`` and starts it anew; whether it did.
+
+        A log that is not there is started anew as well: its rotation stopped half way, or somebody removed it.
+        Raises NoSuchSession, HostUnanswered or OSError.
+        """
+        ...
+
+    async def reopen_log(self, where: str, log_path: str, note: str) -> None:
+        """Appends ``note`` to the log, then what the pane writes from now on. Raises as ``rotate_log`` does."""
+        ...
+
+    async def measure_log(self, log_path: str) -> LogSize | None:
+        """How much stands in a log, with what was rotated away and is still kept; None without a log."""
+        ...
+
+    async def forget_run(self, run_id: str) -> None:
+        """Removes what the host keeps of a run: raw log, specs, counters of its signals. Raises OSError."""
         ...
 
     async def nudge(self) -> None:
@@ -175,8 +206,23 @@ class HostLink(Protocol):
         """Removes a file; one that is not there is fine. Raises OSError."""
         ...
 
+    async def spool_generations(self) -> Mapping[str, int]:
+        """The spool's generations by name, a number from 1 on, with the bytes in each; those that are there."""
+        ...
+
     async def read_spool(self, generation: str, offset: int, limit: int = 1 << 20) -> bytes:
-        """Up to ``limit`` bytes of a spool generation from ``offset`` on; empty at its end or without one."""
+        """Up to ``limit`` bytes of a spool generation from ``offset`` on; empty at its end or without one.
+
+        Never what a writer may still take back, as it does when its line does not fit on the disk. Raises
+        HostUnanswered while a writer holds the generation for too long.
+        """
+        ...
+
+    async def drop_spool(self, generation: str, size: int) -> bool:
+        """Removes a generation if it has ``size`` bytes, not one more; whether it is gone.
+
+        A writer that comes later begins it anew: nothing it says is lost. Raises OSError or HostUnanswered.
+        """
         ...
 
     def watch_spool(self) -> AsyncIterator[None]:
@@ -191,15 +237,20 @@ class HostLink(Protocol):
         """Whether this very process lives."""
         ...
 
+    async def marked(self, marks: Mapping[str, str]) -> tuple[ProcessId, ...]:
+        """Living processes whose environment holds all these marks, and what they started."""
+        ...
+
     async def end_tree(
         self,
         process: ProcessId,
         *,
         grace_s: float,
         wrapper: ProcessId | None = None,
+        also: Collection[ProcessId] = (),
         marks: Mapping[str, str] | None = None,
     ) -> Ended:
-        """TERM, ``grace_s`` seconds, KILL, for the process and all it started (PAM-RST-004)."""
+        """TERM, ``grace_s`` seconds, KILL, for the process, those beside it and all they started (PAM-RST-004)."""
         ...
 
     def attach_argv(self, session: str, *, read_only: bool) -> list[str]:

@@ -6,7 +6,7 @@ import asyncio
 import functools
 import os
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from pathlib import Path
 
 from executor import processes
@@ -16,6 +16,7 @@ from executor.hosts.link import (
     LinkDown,
     LinkEvent,
     LinkUp,
+    LogSize,
     NoSuchSession,
     OnEvent,
     Platform,
@@ -34,7 +35,7 @@ from executor.tmux.client_records import ClientRecords
 from executor.tmux.commands import Command
 from executor.tmux.control import ControlClient, Replies
 from executor.tmux.errors import TmuxError, TmuxRefused
-from executor.tmux.panes import PaneListing, ServerIdentity, parse_listing
+from executor.tmux.panes import NO_SERVER, PaneListing, ServerIdentity, parse_listing
 from executor.tmux.rows import captured
 from executor.tmux.server_record import ServerRecord
 from executor.tmux.version import OLDEST
@@ -148,13 +149,25 @@ class LocalLink:
         try:
             if self._channel.up:
                 clock, panes = await self._channel.run(commands.list_panes())
+                self._mind_socket()
                 return parse_listing(_text(clock), map(_decoded, panes))
             listing = await asyncio.to_thread(oneshot.list_panes, self._settings)
+        except oneshot.NoSocket:
+            listing = NO_SERVER
         except (TmuxError, ValueError) as error:
             return Unknown(str(error))
-        if listing.server is None and await asyncio.to_thread(self._record.liveness) != "dead":
+        if listing.server is None and await asyncio.to_thread(self._may_have_server):
             return Unknown("tmux says that no server runs, but the one pam knows may live without its socket")
         return listing
+
+    def _may_have_server(self) -> bool:
+        """Whether a server that holds sessions of ours may live, though nobody answers on its socket."""
+        return self._record.exists() and self._record.liveness() != "dead"
+
+    def _mind_socket(self) -> None:
+        """A cleaner of /tmp may remove the socket: an open connection goes on, but nobody could attach any more."""
+        if self._server is not None and not oneshot.has_socket(self._settings):
+            oneshot.ask_for_socket(self._server)
 
     async def capture(self, where: str, *, history: int | None = 0) -> tuple[str, ...]:
         """As HostLink says."""
@@ -178,6 +191,7 @@ class LocalLink:
             log_path=spawn.log_path,
             title=spawn.title,
             size=(spawn.columns, spawn.rows),
+            mark=spawn.mark,
         )
         await asyncio.to_thread(_prepare, spawn)
         try:
@@ -191,10 +205,10 @@ class LocalLink:
             raise _unanswered(error) from error
         return _text(replies[0])
 
-    async def kill_session(self, session: str) -> bool:
+    async def kill_session(self, session: str, pane: str | None = None) -> bool:
         """As HostLink says."""
         try:
-            await self._act(commands.kill_session(session), session)
+            await self._act(commands.kill_session(session, pane), session)
         except NoSuchSession:
             return False
         return True
@@ -216,6 +230,10 @@ class LocalLink:
             return False
         await self._act(commands.pipe_to(where, log_path), where)
         return True
+
+    async def reopen_log(self, where: str, log_path: str, note: str) -> None:
+        """As HostLink says."""
+        await self._act(commands.pipe_to(where, log_path, note=note), where)
 
     async def _act(self, command: Command, where: str) -> Replies:
         try:
@@ -239,17 +257,22 @@ class LocalLink:
         """As HostLink says."""
         return await asyncio.to_thread(processes.liveness, process)
 
+    async def marked(self, marks: Mapping[str, str]) -> tuple[ProcessId, ...]:
+        """As HostLink says."""
+        return await asyncio.to_thread(processes.tree, ProcessId(0, 0), marks=marks)
+
     async def end_tree(
         self,
         process: ProcessId,
         *,
         grace_s: float,
         wrapper: ProcessId | None = None,
+        also: Collection[ProcessId] = (),
         marks: Mapping[str, str] | None = None,
     ) -> Ended:
         """As HostLink says; never the tmux server, nor pam itself."""
         spare = {self._server.pid} if self._server else set()
-        return await processes.end_tree(process, grace_s=grace_s, wrapper=wrapper, marks=marks, spare=spare)
+        return await processes.end_tree(process, grace_s=grace_s, wrapper=wrapper, also=also, marks=marks, spare=spare)
 
     # -- the machine ----------------------------------------------------------------------------------------------
 
@@ -271,11 +294,35 @@ class LocalLink:
 
     async def remove_file(self, path: str) -> None:
         """As HostLink says."""
-        await asyncio.to_thread(Path(path).unlink, missing_ok=True)
+        await asyncio.to_thread(files.remove, Path(path))
+
+    async def measure_log(self, log_path: str) -> LogSize | None:
+        """As HostLink says."""
+        return await asyncio.to_thread(files.measure, Path(log_path))
+
+    async def forget_run(self, run_id: str) -> None:
+        """As HostLink says."""
+        await asyncio.to_thread(files.forget_run, self._home, run_id)
+
+    async def spool_generations(self) -> Mapping[str, int]:
+        """As HostLink says."""
+        return await asyncio.to_thread(files.generations, self._spool)
 
     async def read_spool(self, generation: str, offset: int, limit: int = 1 << 20) -> bytes:
         """As HostLink says."""
-        return await asyncio.to_thread(files.read, self._spool / f"{generation}.jsonl", offset, limit)
+        path = self._spool / f"{generation}.jsonl"
+        try:
+            return await asyncio.to_thread(files.read, path, offset, limit)
+        except BlockingIOError as error:
+            raise _held(path) from error
+
+    async def drop_spool(self, generation: str, size: int) -> bool:
+        """As HostLink says."""
+        path = self._spool / f"{generation}.jsonl"
+        try:
+            return await asyncio.to_thread(files.drop, path, size)
+        except BlockingIOError as error:
+            raise _held(path) from error
 
     def watch_spool(self) -> AsyncGenerator[None, None]:
         """As HostLink says; close the generator when done with it."""
@@ -300,6 +347,10 @@ def _prepare(spawn: Spawn) -> None:
 
 def _unanswered(error: TmuxError) -> HostUnanswered:
     return HostUnanswered(f"tmux on this machine did not answer: {error}. It may still do what it was asked.")
+
+
+def _held(path: Path) -> HostUnanswered:
+    return HostUnanswered(f"A process holds the lock of {path}, so it cannot be read; one that writes there hangs.")
 
 
 def _text(lines: Sequence[bytes]) -> str:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
+import glob
 import os
 import tempfile
+import time
 import uuid
 from collections.abc import AsyncGenerator
 from pathlib import Path
+
+from executor.hosts.link import LogSize
 
 _DIRECTORY_MODE = 0o700
 _WATCH_STEP_MS = 20
 """watchfiles looks this often whether anything changed, so a change is told within two steps."""
 _WATCH_ANYWAY_MS = 2000
 _POLL_MS = 200
+_LOCK_PATIENCE_S = 2.0
+"""A writer holds the lock for less than a millisecond, unless it is stopped in the middle."""
+_LOCK_STEP_S = 0.002
+_CHUNK = 1 << 20
 
 
 def put(path: Path, data: bytes, mode: int) -> None:
@@ -33,14 +42,72 @@ def put(path: Path, data: bytes, mode: int) -> None:
         raise
 
 
+def remove(path: Path) -> None:
+    """Removes a file, and the drafts of writers that were killed; one that is not there is fine. Raises OSError."""
+    path.unlink(missing_ok=True)
+    for draft in path.parent.glob(f".{glob.escape(path.name)}.*"):
+        draft.unlink(missing_ok=True)
+
+
+def generations(directory: Path) -> dict[str, int]:
+    """The spool's generations that are there, the oldest first, with the bytes in each."""
+    found: dict[str, int] = {}
+    with contextlib.suppress(FileNotFoundError), os.scandir(directory) as entries:
+        for entry in entries:
+            number, dot, rest = entry.name.partition(".")
+            if dot and rest == "jsonl" and number.isdecimal() and number == str(int(number)):
+                with contextlib.suppress(FileNotFoundError):
+                    found[number] = entry.stat().st_size
+    return dict(sorted(found.items(), key=lambda one: int(one[0])))
+
+
 def read(path: Path, offset: int, limit: int) -> bytes:
-    """Up to ``limit`` bytes from ``offset`` on; empty when there are none, or no file."""
+    """Up to ``limit`` bytes from ``offset`` on; empty when there are none, or no file.
+
+    Under the writers' lock: what a full disk makes a writer take back is never read. Raises BlockingIOError when the
+    lock is not to be had.
+    """
     try:
         with path.open("rb") as file:
+            _lock(file.fileno(), fcntl.LOCK_SH)
             file.seek(offset)
             return file.read(limit)
     except FileNotFoundError:
         return b""
+
+
+def drop(path: Path, size: int) -> bool:
+    """Removes the file if it has ``size`` bytes; whether it is gone. Raises OSError, as ``read`` does when locked.
+
+    Under the writers' lock: a writer that waits for it finds the file gone and begins a new one.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    try:
+        _lock(descriptor, fcntl.LOCK_EX)
+        found = os.fstat(descriptor)
+        if found.st_size != size or not found.st_nlink:
+            return False
+        path.unlink()
+        return True
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, kind: int) -> None:
+    """Take the lock that every writer of a spool holds while it appends, released with the descriptor."""
+    deadline = time.monotonic() + _LOCK_PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_LOCK_STEP_S)
+        else:
+            return
 
 
 def instance_id(path: Path) -> str:
@@ -57,14 +124,42 @@ def instance_id(path: Path) -> str:
 
 
 def rotate(path: Path, max_bytes: int) -> bool:
-    """Moves a file of more than ``max_bytes`` to ``<path>.1``; whoever writes it must open it anew."""
+    """Moves a file of more than ``max_bytes`` to ``<path>.1``; whether whoever writes it must open it anew.
+
+    It must as well when the file is not there: then its writer has an older one open, or none.
+    """
     try:
         if path.stat().st_size <= max_bytes:
             return False
-        path.replace(path.with_name(path.name + ".1"))
+        path.replace(set_aside(path))
     except FileNotFoundError:
-        return False
+        pass
     return True
+
+
+def set_aside(path: Path) -> Path:
+    """Where the older part of a log is."""
+    return path.with_name(path.name + ".1")
+
+
+def measure(path: Path) -> LogSize | None:
+    """Bytes and lines of a log and its older part; None when neither is there."""
+    size = lines = 0
+    parts = [part for part in (set_aside(path), path) if part.exists()]
+    for part in parts:
+        with contextlib.suppress(FileNotFoundError), part.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                size += len(chunk)
+                lines += chunk.count(b"\n")
+    return LogSize(size, lines, rotated=set_aside(path) in parts) if parts else None
+
+
+def forget_run(home: Path, run_id: str) -> None:
+    """Removes raw log, specs and signal counters of a run; what is not there is fine. Raises OSError."""
+    log = home / "runs" / f"{run_id}.log"
+    by_attempt = [*(home / "specs").glob(f"{run_id}-*.json"), *(home / "spool" / "seq").glob(f"{run_id}-*")]
+    for path in (log, set_aside(log), *by_attempt):
+        path.unlink(missing_ok=True)
 
 
 async def watch(directory: Path) -> AsyncGenerator[None, None]:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from executor.ledger import ACTOR
-from executor.spool import Line, lines
+from executor.spool import LONGEST_LINE, Line, lines
+from executor.supervision.generations import Generations
 from executor.supervision.station import Station
-from store import signals, spool
+from store import signals
 from store.database import Store
 from store.errors import PamError, StoreUnavailable
 
 log = logging.getLogger("pam.ingest")
-
-GENERATION = "1"
-"""The spool's only generation until rotation comes."""
 
 
 class Ingest:
@@ -24,8 +21,10 @@ class Ingest:
     def __init__(self, station: Station, *, auto_mark_done: bool) -> None:
         self._station = station
         self._auto_mark_done = auto_mark_done
-        self._offset: int | None = None
+        self._generations = Generations(station)
         self._draining = asyncio.Lock()
+        self._look_due = True
+        """Whether a generation may have become full, or one that nobody needs any more."""
 
     async def follow(self) -> None:
         """Drain whenever the spool grows."""
@@ -34,24 +33,42 @@ class Ingest:
             await self.drain()
 
     async def drain(self) -> None:
-        """Ingest everything that stands in the spool now.
+        """Ingest everything that stands in the spool now, the oldest generation first.
 
-        Raises StoreUnavailable when the store cannot take it; then it stays in the spool and is read again.
+        Raises StoreUnavailable when the store cannot take it, and HostUnanswered when the spool cannot be read; then
+        it stays in the spool and is read again.
         """
         async with self._draining:
-            ledger, link = self._station.ledger, self._station.link
-            if self._offset is None:
-                self._offset = await ledger.call(spool.cursor, self._station.host_id, GENERATION)
-            while data := await link.read_spool(GENERATION, self._offset):
-                batch = list(lines(data, self._offset))
-                if not batch:
-                    return
-                await ledger.call(_ingest, batch, self._auto_mark_done)
-                self._offset = batch[-1].end
-                await ledger.call(spool.advance, self._station.host_id, GENERATION, self._offset, actor=ACTOR)
+            if not self._generations.loaded:
+                await self._generations.load()
+            there = dict(await self._station.link.spool_generations())
+            there.setdefault(self._station.generation, 0)
+            for name, size in there.items():
+                await self._ingest(name, size)
+            if self._look_due:
+                await self._generations.turn_over()
+                self._look_due = False
+
+    async def _ingest(self, generation: str, size: int) -> None:
+        """What is new in one generation, which had ``size`` bytes a moment ago."""
+        offset = self._generations.offset(generation)
+        if offset > size:
+            log.warning("Spool generation %s is shorter than it was: it is read again from its start", generation)
+            offset = 0
+            await self._generations.advance(generation, offset)
+        if offset == size:
+            return
+        while data := await self._station.link.read_spool(generation, offset, LONGEST_LINE):
+            batch = list(lines(data, offset))
+            if not batch:
+                return
+            await self._station.ledger.call(_apply, batch, self._auto_mark_done)
+            offset = batch[-1].end
+            await self._generations.advance(generation, offset)
+            self._look_due = True
 
 
-def _ingest(store: Store, batch: list[Line], auto_mark_done: bool) -> None:
+def _apply(store: Store, batch: list[Line], auto_mark_done: bool) -> None:
     """A line that is no signal, or one the edge refuses, is logged and passed over; a store that fails is not."""
     for line in batch:
         if line.fault:
@@ -63,6 +80,6 @@ def _ingest(store: Store, batch: list[Line], auto_mark_done: bool) -> None:
         except StoreUnavailable:
             raise
         except PamError as error:
-            log.warning("Signal %s of run %s refused: %s", line.signal.kind, line.signal.run_id, error)
+            log.warning("Signal %a of run %a refused: %s", line.signal.kind, line.signal.run_id, error)
         else:
             log.debug("Signal %s of run %s: %s", line.signal.kind, line.signal.run_id, applied.reason)

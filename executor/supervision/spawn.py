@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
-from executor.hosts.link import HostUnanswered, SessionExists, Spawn
+from executor.hosts.link import HostUnanswered, PaneListing, PaneState, ProcessId, SessionExists, Spawn
 from executor.ledger import ACTOR
-from executor.supervision.ingest import GENERATION
-from executor.supervision.station import Station, leader_of
+from executor.supervision.ending import NOBODY, end_pane, remove_spec
+from executor.supervision.epoch import Epoch, epoch_of, mark
+from executor.supervision.station import Station, listing_of, marks_of, spec_path
 from executor.wrapper.install import programs
 from providers.catalog import Catalog
 from providers.launch import LaunchPlan, plan
 from store import items, runs
-from store.errors import PamError, ProviderUnavailable, StoreUnavailable
+from store.errors import Conflict, PamError, ProviderUnavailable, StoreUnavailable, UsageError
 from store.home import FILE_MODE
 from store.records import Run
 
@@ -27,6 +28,10 @@ ISOLATED = ("-I", "-S", "-E")
 """Python without site and environment: starts in a quarter of the time and reads nothing of the operator's."""
 
 
+AS_BAD_NEXT_TIME = (ProviderUnavailable, UsageError)
+"""What a restart cannot help: a program that is not there, a value or a file that the operator must change (FR-17)."""
+
+
 class Spawner:
     """Turns runs in ``spawning`` into sessions; ``started`` from the wrapper makes them running."""
 
@@ -35,35 +40,56 @@ class Spawner:
         self._catalog = catalog
         self._environ = environ
         self._installed: tuple[str, str] | None = None
+        self._strays: dict[str, Run] = {}
 
-    async def spawn(self, run: Run) -> None:
+    async def spawn(self, run: Run, *, again: bool = False) -> bool:
         """Make the session of this attempt, whatever an earlier one left under its name (PAM-RST-005, 007).
 
-        What cannot be made fails the run with the reason; a host that does not answer leaves it spawning, and the
-        liveness loop looks again. The caller has put the run among ``station.spawning``.
+        Whether it stands. The name is the lock (FR-29): a session that bears this attempt's mark is the session, who-
+        ever made it. ``again`` says that it may have been made before, so what is left of that is ended first, and the
+        next look makes it. What cannot be made fails the run with the reason, and holds it when only the operator can
+        help. A host that does not answer leaves it spawning, and the liveness loop looks again. The caller has put the
+        run among ``station.spawning``.
         """
         try:
-            await self._spawn(run)
-        except (HostUnanswered, StoreUnavailable) as error:
+            async with self._station.hand(run.session_name):
+                return await self._spawn(run, again=again)
+        except (HostUnanswered, StoreUnavailable, SessionExists) as error:
             log.warning("Run %s stays spawning: %s", run.id, error)
         except (PamError, OSError) as error:
             log.warning("Run %s could not be started: %s", run.id, error)
-            await self._station.ledger.call(
-                runs.fail, run.id, run.attempt, "spawn_failed", detail=_sentence(error), actor=ACTOR
-            )
+            await self._give_up(run, error)
         finally:
             self._station.spawning.discard(run.id)
             self._station.look_again()  # a stop may have waited for this
+        return False
 
-    async def _spawn(self, run: Run) -> None:
+    async def _give_up(self, run: Run, error: PamError | OSError) -> None:
+        """Fail the run; with a store that is out of reach it stays spawning, and the next try fails it."""
+        hold = isinstance(error, AS_BAD_NEXT_TIME)
+        await remove_spec(self._station, run)
+        try:
+            await self._station.ledger.call(
+                runs.fail, run.id, run.attempt, "spawn_failed", detail=_sentence(error), hold=hold, actor=ACTOR
+            )
+        except StoreUnavailable as away:
+            log.warning("Run %s stays spawning: %s", run.id, away)
+
+    async def _spawn(self, run: Run, *, again: bool) -> bool:
         link, ledger = self._station.link, self._station.ledger
-        item = await ledger.call(items.get, run.task_id)
+        now = await ledger.call(runs.get, run.id)
+        if (now.status, now.attempt) != ("spawning", run.attempt) or now.stop_requested_at is not None:
+            return False
+        if again and await self._left_without_session(run):
+            return False
         launch = self._plan(run)
+        item = await ledger.call(items.get, run.task_id)
         python = (await link.find_python(), *ISOLATED)
         wrapper, helper = await self._install()
-        spec = f"{link.home}/specs/{run.id}-{run.attempt}.json"
+        if await self._take_name(run):
+            return True
+        spec = spec_path(link, run)
         await link.put_file(spec, self._spec(run, launch, (*python, helper)), FILE_MODE)
-        await self.free_name(run)
         wanted = Spawn(
             session=run.session_name,
             argv=(*python, wrapper, spec),
@@ -72,25 +98,71 @@ class Spawner:
             title=item.title,
             columns=self._station.settings.columns,
             rows=self._station.settings.rows,
+            mark=mark(await self._station.home(), run.attempt),
         )
         try:
             pane = await link.spawn(wanted)
         except SessionExists:
-            await self.free_name(run)
+            if await self._take_name(run):
+                self._strays[spec] = run
+                return True
             pane = await link.spawn(wanted)
         await ledger.call(runs.set_pane, run.id, run.attempt, pane, actor=ACTOR)
+        return True
 
-    async def free_name(self, run: Run) -> None:
-        """End whatever holds the run's session name; the name is the lock against twins (FR-29)."""
-        link = self._station.link
-        holder = await leader_of(self._station, run)
-        if holder is None and not await link.kill_session(run.session_name):
-            return
-        log.warning("Session %s was there before its run was started", run.session_name)
-        if holder is not None:
-            marks = {"PAM_RUN": run.id}
-            await link.end_tree(holder, grace_s=self._station.settings.grace_s, wrapper=holder, marks=marks)
-            await link.kill_session(run.session_name)
+    async def _left_without_session(self, run: Run) -> bool:
+        """Whether something of this attempt lived without a session; it does not any more."""
+        # Looked for before the sessions are listed: whose agent lives by then has its session.
+        left = await self._station.link.marked(marks_of(run))
+        if not left or await self._standing(run, await listing_of(self._station.link)) is not None:
+            return False
+        log.warning("Run %s had left processes without a session; it is made once they are gone", run.id)
+        await self._end(left)
+        return True
+
+    async def _standing(self, run: Run, listing: PaneListing) -> PaneState | None:
+        """The live pane of this very attempt: an earlier try was carried out after all, or another executor's."""
+        present = Epoch(await self._station.home(), run.attempt)
+        own = listing.of(run.session_name)
+        return next((pane for pane in own if epoch_of(pane.mark) == present and not pane.dead), None)
+
+    async def _take_name(self, run: Run) -> bool:
+        """Whether the session stands already; if not, end what holds its name and what earlier attempts left.
+
+        Raises Conflict for a session of another pam on this machine, which is not ours to end.
+        """
+        station = self._station
+        listing = await listing_of(station.link)
+        standing = await self._standing(run, listing)
+        if standing is not None:
+            await station.ledger.call(runs.set_pane, run.id, run.attempt, standing.pane_id, actor=ACTOR)
+            return True
+        pane = listing.find(run.session_name)
+        if pane is not None:
+            epoch = epoch_of(pane.mark)
+            if epoch is not None and epoch.home != await station.home():
+                raise Conflict(f"Another pam on this machine has a session {run.session_name}; start the task anew.")
+            log.warning("Session %s was there before its run was started", run.session_name)
+            marks = marks_of(run, epoch.attempt) if epoch is not None and epoch.attempt != run.attempt else None
+            await end_pane(station, pane, grace_s=station.settings.grace_s, marks=marks)
+        if run.attempt > 1:
+            left = await station.link.marked(marks_of(run))
+            present = await station.link.marked(marks_of(run, run.attempt))
+            await self._end(set(left).difference(present))
+        return False
+
+    async def _end(self, some: Collection[ProcessId]) -> None:
+        """End these and what they started, and nobody else who bears the run's marks: that may be its new agent."""
+        if some:
+            await self._station.link.end_tree(NOBODY, grace_s=self._station.settings.grace_s, also=some)
+
+    async def sweep(self) -> None:
+        """Remove specs that were written for a session which was there already, once its own wrapper has read one."""
+        for spec, run in list(self._strays.items()):
+            live = await self._station.ledger.call(runs.list_all, statuses=("spawning",), task_id=run.task_id)
+            if (run.id, run.attempt) not in {(one.id, one.attempt) for one in live}:
+                del self._strays[spec]
+                await remove_spec(self._station, run)
 
     def _plan(self, run: Run) -> LaunchPlan:
         provider = self._catalog().get(run.provider)
@@ -130,7 +202,7 @@ class Spawner:
             "env": {**launch.env, "PAM_HOME": link.home},
             "unset": list(launch.unset),
             "cwd": run.cwd,
-            "spool": f"{link.home}/spool/{GENERATION}.jsonl",
+            "spool": f"{link.home}/spool/{self._station.generation}.jsonl",
             "hold_open_s": settings.hold_open_s,
             "grace_s": settings.grace_s,
             "signal_cmd": shlex.join(helper),

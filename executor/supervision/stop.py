@@ -10,9 +10,11 @@ import logging
 
 from executor.hosts.link import HostUnanswered
 from executor.ledger import ACTOR
+from executor.supervision.ending import end_run, told
 from executor.supervision.ingest import Ingest
-from executor.supervision.station import Station, leader_of, marks_of
-from store import runs
+from executor.supervision.station import Station
+from store import leftovers, runs
+from store.errors import NotFound, StoreUnavailable
 from store.records import Run
 
 log = logging.getLogger("pam.stop")
@@ -40,42 +42,40 @@ class Stops:
                     ladders.create_task(self.carry_out(run))
                 await self._bell.wait(LOOK_S)
 
-    async def carry_out(self, run: Run) -> None:
+    async def carry_out(self, run: Run) -> bool:
         """TERM to the agent, up to the grace, KILL to all of its tree, the session, and then ``run.stopped``.
 
-        A host that does not answer leaves the request standing.
+        Whether it is done. A host or a store that is out of reach leaves the request standing.
         """
-        if run.id in self._station.stopping:
-            return
-        self._station.stopping.add(run.id)
+        station = self._station
+        if run.id in station.stopping:
+            return False
+        station.stopping.add(run.id)
         try:
-            await self._carry_out(run)
-        except HostUnanswered as error:
-            log.warning("The stop of run %s waits for its host: %s", run.id, error)
+            async with station.hand(run.session_name):
+                now = await station.ledger.call(runs.get, run.id)
+                return now.attempt == run.attempt and await self._carry_out(now)
+        except NotFound:  # it has ended, and was deleted with its item
+            return False
+        except (HostUnanswered, StoreUnavailable) as error:
+            log.warning("The stop of run %s waits: %s", run.id, error)
+            return False
         finally:
-            self._station.stopping.discard(run.id)
+            station.stopping.discard(run.id)
 
     async def _asked(self) -> list[Run]:
-        live = await self._station.ledger.call(
-            runs.list_all, statuses=("spawning", "running"), host_id=self._station.host_id
-        )
+        """Those that live, and those whose agent said its end before anybody saw its tree gone (X-56)."""
+        call, host_id = self._station.ledger.call, self._station.host_id
+        live = await call(runs.list_all, statuses=("spawning", "running"), host_id=host_id)
+        asked = [run for run in live if run.stop_requested_at is not None]
+        asked += await call(leftovers.unverified_stops, host_id)
         # A session being made right now would come to life behind the stop: it is stopped once it stands.
         busy = self._station.stopping | self._station.spawning
-        return [run for run in live if run.stop_requested_at is not None and run.id not in busy]
+        return [run for run in asked if run.id not in busy]
 
-    async def _carry_out(self, run: Run) -> None:
-        link, settings = self._station.link, self._station.settings
-        root = await leader_of(self._station, run)
-        facts: dict[str, object] = {}
-        if root is not None:
-            ended = await link.end_tree(
-                root, grace_s=settings.grace_s + KILL_MARGIN_S, wrapper=root, marks=marks_of(run)
-            )
-            facts = {
-                "killed": ended.killed,
-                "took_s": round(ended.took_s, 2),
-                "survivors": [survivor.pid for survivor in ended.survivors],
-            }
-        await link.kill_session(run.session_name)
+    async def _carry_out(self, run: Run) -> bool:
+        station = self._station
+        ended = await end_run(station, run, grace_s=station.settings.grace_s + KILL_MARGIN_S)
         await self._ingest.drain()
-        await self._station.ledger.call(runs.stopped, run.id, run.attempt, facts=facts, actor=ACTOR)
+        await station.ledger.call(runs.stopped, run.id, run.attempt, facts=told(ended), actor=ACTOR)
+        return True

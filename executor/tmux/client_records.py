@@ -31,6 +31,15 @@ class ClientRecords:
         for path in self._directory.glob(f"{pid}-*"):
             path.unlink(missing_ok=True)
 
+    def orphans(self) -> list[ProcessId]:
+        """The clients that live although their owner is dead for certain; nothing is done about them."""
+        found = []
+        for path in self._directory.glob("*.*"):
+            client, owner = (_process(half) for half in path.name.split(".", 1))
+            if client and owner and liveness(client) == "alive" and liveness(owner) == "dead":
+                found.append(client)
+        return sorted(found)
+
     def sweep(self) -> list[int]:
         """Ends the clients whose owner is dead for certain; returns their pids. Killing one harms no session."""
         ended = []

@@ -99,6 +99,13 @@ def checked_session(name: str) -> str:
     return name
 
 
+def checked_pane(pane: str) -> str:
+    """``pane`` if it is a pane's id; raises InvalidValue otherwise."""
+    if not PANE_ID.fullmatch(pane):
+        raise InvalidValue(f"{pane!r} is not the id of a pane: expected % and a number.", pane=pane)
+    return pane
+
+
 def session_target(name: str) -> SessionTarget:
     """The session with exactly this name; tmux alone would match by prefix and glob (PAM-TMUX-022)."""
     return SessionTarget("=" + checked_session(name))
@@ -208,10 +215,12 @@ def new_session(
     log_path: str,
     title: str,
     size: tuple[int, int],
+    mark: str = "",
 ) -> Command:
     """A session that runs ``argv`` (no shell in between), its raw output logged from the first byte.
 
-    The first reply is the pane's id. The pane keeps its ``size`` (columns, rows) whoever attaches.
+    The first reply is the pane's id. The pane keeps its ``size`` (columns, rows) whoever attaches, and its ``mark``
+    until it is gone; a pane that somebody else makes, in the same session or not, has none.
     """
     named = ("-s", checked_session(session), "-n", literal(title), "-c", literal(cwd))
     words = [word for name, value in env.items() for word in ("-e", f"{name}={value}")] + ["--", *argv]
@@ -219,6 +228,7 @@ def new_session(
     return Command(
         (
             ("new-session", "-d", "-P", "-F", "#{pane_id}", *named, "-x", str(columns), "-y", str(rows), *words),
+            ("set-option", "-p", "-t", pane_target(session), MARK, mark),
             *pipe_to(session, log_path).parts,
             # Globally this option crashes tmux 3.3 to 3.6 on the next new-session.
             ("set-option", "-w", "-t", pane_target(session), "window-size", "manual"),
@@ -226,18 +236,25 @@ def new_session(
     )
 
 
-def pipe_to(where: str, log_path: str) -> Command:
-    """Appends what the pane writes from now on to ``log_path``, in place of an earlier pipe."""
-    shell = f"umask 077; exec cat >> {shlex.quote(log_path)}"
+def pipe_to(where: str, log_path: str, *, note: str = "") -> Command:
+    """Appends what the pane writes from now on to ``log_path``, in place of an earlier pipe; ``note`` comes first."""
+    log = shlex.quote(log_path)
+    said = f"printf '\\r\\n%s\\r\\n' {shlex.quote(note)} >> {log}; " if note else ""
+    shell = f"umask 077; {said}exec cat >> {log}"
     return command("pipe-pane", "-t", pane_target(where), literal_time(shell))
 
 
-def kill_session(session: str) -> Command:
-    """Ends the session and what runs in it."""
-    return command("kill-session", "-t", session_target(session))
+def kill_session(session: str, pane: str | None = None) -> Command:
+    """Ends the session and what runs in it; with ``pane`` only while that pane is in it."""
+    if pane is None:
+        return command("kill-session", "-t", session_target(session))
+    return command("kill-session", "-t", f"{session_target(session)}:.{checked_pane(pane)}")
 
 
 # -- looking ------------------------------------------------------------------------------------------------------
+
+MARK = "@pam"
+"""The option of a pane that says who made it and for which attempt."""
 
 PANE_FIELDS = (
     "session_name",
@@ -255,6 +272,7 @@ PANE_FIELDS = (
     "cursor_x",
     "cursor_y",
     "cursor_flag",
+    MARK,
     "pane_title",
 )
 # Not pane_current_command: it makes the server read /proc for every pane, twice the cost of all the rest.

@@ -21,7 +21,7 @@ from executor.settings import ExecutorSettings
 from executor.tmux import commands
 from executor.tmux.commands import Command
 from executor.tmux.errors import TmuxError, TmuxGone, TmuxRefused, TmuxSilent
-from executor.tmux.panes import NO_SERVER, PaneListing, ServerIdentity, parse_identity, parse_listing
+from executor.tmux.panes import NO_SERVER, PaneListing, PaneState, ServerIdentity, parse_identity, parse_listing
 from executor.tmux.rows import standalone
 from executor.tmux.version import OLDEST, TmuxVersion, parse_version
 from store.errors import NotFound, TmuxUnavailable
@@ -108,13 +108,23 @@ def _bring_back_socket(settings: ExecutorSettings, known: ServerIdentity, may_li
             if time.monotonic() > deadline:
                 raise
             if not asked:
-                _socket_directory().mkdir(mode=0o700, parents=True, exist_ok=True)
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(known.pid, signal.SIGUSR1)
+                ask_for_socket(known)
                 asked = True
             time.sleep(0.02)
         else:
             return
+
+
+def has_socket(settings: ExecutorSettings) -> bool:
+    """Whether our socket is where clients look for it."""
+    return (_socket_directory() / settings.tmux_socket).exists()
+
+
+def ask_for_socket(server: ServerIdentity) -> None:
+    """Lets a server that lives make its socket anew, and the directory it needs for that."""
+    _socket_directory().mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(server.pid, signal.SIGUSR1)
 
 
 def _socket_directory() -> Path:
@@ -179,24 +189,36 @@ def list_panes(settings: ExecutorSettings) -> PaneListing:
         raise TmuxGone("the server's answer cannot be read") from error
 
 
-def capture(settings: ExecutorSettings, session: str, *, history: int | None = 0) -> tuple[str, ...]:
-    """The session's screen as rows with SGR styles, ``history`` lines of scrollback above it (None for all).
+def find_pane(settings: ExecutorSettings, session: str) -> PaneState:
+    """The pane of the session's agent.
 
     Raises NotFound when there is no such session, TmuxUnavailable when tmux does not answer.
     """
-    target = commands.pane_target(session)
+    commands.checked_session(session)
     try:
-        identity(settings)
-    except (NoServer, NoSocket) as error:
+        pane = list_panes(settings).find(session)
+    except NoSocket as error:
         raise NotFound(f"{session} has no screen: no tmux server of pam is running.", session=session) from error
     except TmuxError as error:
         raise TmuxUnavailable(f"The screen of {session} cannot be read: {error}.", session=session) from error
+    if pane is None:
+        raise NotFound(f"{session} has no screen: there is no such session.", session=session)
+    return pane
+
+
+def capture(settings: ExecutorSettings, session: str, *, history: int | None = 0) -> tuple[str, ...]:
+    """The screen of the session's agent as rows with SGR styles, ``history`` lines of scrollback above it (None: all).
+
+    Raises as ``find_pane`` does.
+    """
+    pane = find_pane(settings, session)
     # Imported here: libtmux costs 70 ms, which only this call may.
     from libtmux.server import Server
 
     server = Server(socket_name=settings.tmux_socket, tmux_bin=shutil.which(settings.tmux_bin))
     start = [] if history == 0 else ["-S", "-" if history is None else f"-{history}"]
-    answer = server.cmd("capture-pane", "-p", "-e", "-N", *start, target=target)
+    # By its id: the session's active pane may be one that the operator made.
+    answer = server.cmd("capture-pane", "-p", "-e", "-N", *start, target=commands.pane_target(pane.pane_id))
     if answer.returncode != 0:
         raise NotFound(f"{session} has no screen: {' '.join(answer.stderr)}.", session=session)
     return standalone(row.encode("utf-8", "surrogateescape") for row in answer.stdout)

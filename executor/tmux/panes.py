@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from executor.tmux.commands import PANE_FIELDS, PANE_ID, SESSION_NAME
+from executor.tmux.commands import MARK, PANE_FIELDS, PANE_ID, SESSION_NAME
 from executor.tmux.version import OLDEST, TmuxVersion, parse_version
 
 
@@ -33,6 +33,8 @@ class PaneState:
     cursor: tuple[int, int] | None
     """Column and row, None when hidden."""
     title: str
+    mark: str = ""
+    """What ``Spawn.mark`` said when pam made it; empty for one that somebody else made, by a split for instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,17 @@ class PaneListing:
     panes: tuple[PaneState, ...]
 
     def find(self, session: str, pane_id: str | None = None) -> PaneState | None:
-        """The session's pane: the one with this id if it is there, else the session's first."""
-        own = [pane for pane in self.panes if pane.session == session]
-        return next((pane for pane in own if pane.pane_id == pane_id), own[0] if own else None)
+        """The session's pane: the one with this id, else the one that pam made, else the session's first.
+
+        An operator may have split it or added windows, before the agent's pane as well as behind it.
+        """
+        own = self.of(session)
+        best = sorted(own, key=lambda pane: (pane.pane_id != pane_id, not pane.mark))
+        return best[0] if best else None
+
+    def of(self, session: str) -> tuple[PaneState, ...]:
+        """All panes of the session, whoever made them."""
+        return tuple(pane for pane in self.panes if pane.session == session)
 
 
 NO_SERVER = PaneListing(None, 0, ())
@@ -102,6 +112,7 @@ def _parse_pane(row: str) -> PaneState | None:
             viewers=int(field["session_attached"]),
             cursor=(int(field["cursor_x"]), int(field["cursor_y"])) if field["cursor_flag"] == "1" else None,
             title=field["pane_title"],
+            mark=field[MARK],
         )
     except ValueError:
         return None

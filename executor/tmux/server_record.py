@@ -15,6 +15,10 @@ class ServerRecord:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    def exists(self) -> bool:
+        """Whether there ever was a server, as far as anybody remembers; its record may be unreadable."""
+        return self._path.exists()
+
     def read(self) -> ServerIdentity | None:
         """The server of before; None without a readable record."""
         found = self._load()

@@ -106,6 +106,10 @@ def _facts(view: RunView, now: datetime) -> Iterator[Fact]:
         yield Fact("started", f"{moment(run.started_at, now)} ({ago(run.started_at, now)})")
         end = run.finished_at
         yield Fact("took" if end else "runs for", span(end - run.started_at) if end else _so_far(run.started_at, now))
+    if view.silence is not None:
+        hangs = view.silence.level == "silent"
+        says = f"for {age(view.silence.since, now)}, it may {'hang' if hangs else 'be done'}"
+        yield Fact("no output", says, "bad" if hangs else "waiting")
     if not run.live:
         yield _exit(view)
     yield Fact("directory", one_line(run.cwd))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from app.cli.log_reader import LogReader
 from store import runs
-from tests.cli.conftest import PAM, Pam
+from tests.cli.conftest import PAM, Answer, Pam
+from tests.support.tmux_server import SOCKET, TmuxSandbox
 
 RAW = b"\x1b[32mgreen\x1b[0m\r\nhalf\rwhole\r\n"
 
@@ -74,3 +79,82 @@ def test_follow_goes_on_until_the_run_has_ended(pam: Pam, run_id: str, log: Path
 def test_following_a_run_that_has_ended_is_reading_it(pam: Pam, run_id: str, log: Path) -> None:
     pam("run", "stop", run_id)
     assert pam("run", "logs", run_id, "--follow").out == "green\nwhole\n"
+
+
+def test_a_rotation_caught_in_the_middle_hides_nothing(pam: Pam, run_id: str, log: Path) -> None:
+    """The old part is aside and the new one not begun: what was written is there all the same."""
+    log.rename(log.with_name(log.name + ".1"))
+    assert pam("run", "logs", run_id).out == "green\nwhole\n"
+
+
+def rotate(log: Path) -> None:
+    """What the executor does, and the pane's new writer."""
+    log.replace(log.with_name(log.name + ".1"))
+    log.touch()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["write", "write", "rotate", "look"]), max_size=40))
+def test_a_follower_sees_every_byte_once(steps: list[str]) -> None:
+    """Whatever is written and rotated between its looks, as long as what it is at is not gone: one rotation a look."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "run.log"
+        log.touch()
+        reader = LogReader(log)
+        written = seen = b""
+        rotated = False
+        for number, step in enumerate([*steps, "look", "look", "look"]):
+            if step == "write":
+                word = b"%d\n" % number
+                written += word
+                with log.open("ab") as file:
+                    file.write(word)
+            elif step == "rotate" and not rotated and number:
+                rotate(log)
+                rotated = True
+            elif step == "look":
+                seen += b"".join(reader.new(patient=True))
+                rotated = False
+        reader.close()
+        assert seen == written
+
+
+def test_last_words_to_a_file_that_was_rotated_away_are_seen(tmp_path: Path) -> None:
+    """The old writer may still hand on what it had when the new one has begun already."""
+    log = tmp_path / "run.log"
+    log.write_bytes(b"one\n")
+    reader = LogReader(log)
+    assert b"".join(reader.new(patient=True)) == b"one\n"
+    with log.open("ab") as old:
+        rotate(log)
+        log.write_bytes(b"three\n")
+        assert b"".join(reader.new(patient=True)) == b""
+        old.write(b"two\n")
+    assert b"".join(reader.new(patient=True)) == b"two\nthree\n"
+    reader.close()
+
+
+def test_following_goes_over_the_executors_own_rotations(
+    pam: Pam, home: Path, tmux_sandbox: TmuxSandbox, script: Callable[..., Answer], tmp_path: Path
+) -> None:
+    """PAM-OBS-011, rulings X-37: the follower has every line, though the log keeps only the last ones."""
+    pam("init")
+    (home / "config.toml").write_text(
+        f'[tmux]\nsocket = "{SOCKET}"\n[executor]\nlog_max_bytes = 8192\nlog_check_s = 0.1\nhold_open_s = 60\n'
+    )
+    pam.project("Checkout service", "--cwd", str(tmp_path))
+    task = pam.task()["id"]
+    script("up", "--detach")
+    try:
+        loop = "i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo line-$i; [ $((i % 50)) = 0 ] && sleep 0.05; done"
+        started = script("run", "start", "--task", task, "--provider", "shell", "--json", "--", "sh", "-c", loop)
+        run_id = started.json["run"]["id"]
+        followed = script("run", "logs", run_id, "--follow", timeout=60)
+        kept = script("run", "logs", run_id)
+    finally:
+        script("down")
+    assert [line for line in followed.out.splitlines() if line.startswith("line-")] == [
+        f"line-{number}" for number in range(1, 4001)
+    ]
+    assert "line-1\n" not in kept.out
+    assert "line-4000\n" in kept.out

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from store import hosts, leases, runs
+from store import hosts, leases, runs, signals, silence
+from store.records import Signal
 from tests.cli.conftest import Pam
 
 FIRST = ["id", "task_id", "host_id", "host", "pinned_host_id", "provider", "session_name", "status", "attempt"]
@@ -30,7 +31,7 @@ def failed(pam: Pam, task: Any, opened: Callable[[], Any]) -> str:
         run = runs.start(store, task["id"], "demo", "/tmp", actor="operator")
         hosts.heartbeat(store, "local", "one", actor="executor")
         runs.claim(store, run.id, hosts.get(store, "local"), actor="executor")
-        runs.fail(store, run.id, 1, "spawn_failed", detail="no such program", actor="executor")
+        runs.fail(store, run.id, 1, "spawn_failed", detail="no such program", hold=True, actor="executor")
     return run.id
 
 
@@ -81,6 +82,8 @@ def test_what_a_run_is_told(pam: Pam, task: Any, tmp_path: Path) -> None:
     assert run["prompt"] == "From a file: ümlaut\n"
     assert (run["restart_policy"], run["max_attempts"], run["args"]) == ("always", 5, ["--pace", "0"])
     assert run["pinned_host_id"] is not None
+    pam("config", "set", "executor.max_attempts", "7")
+    assert start(pam, task).json["run"]["max_attempts"] == 7  # task, provider, then everywhere: rulings X-13
     assert start(pam, task, "--prompt", "Short").json["run"]["prompt"] == "Short"
     piped = pam(
         "run", "start", "--task", task["id"], "--provider", "demo", "--prompt-file", "-", "--json", stdin="Piped"
@@ -168,6 +171,63 @@ def test_restart_queues_the_next_attempt(pam: Pam, failed: str) -> None:
     again = pam.json("run", "restart", failed)["run"]
     assert (again["status"], again["attempt"], again["last_failure_reason"]) == ("pending", 2, "spawn_failed")
     assert pam("run", "restart", failed, "--json", code=4).error["code"] == "illegal_transition"
+
+
+@pytest.fixture
+def lost(pam: Pam, task: Any, opened: Callable[[], Any]) -> str:
+    """A run that lost its session and is to be restarted."""
+    with opened() as store:
+        run = runs.start(store, task["id"], "demo", "/tmp", max_attempts=2, actor="operator")
+        hosts.heartbeat(store, "local", "one", actor="executor")
+        runs.claim(store, run.id, hosts.get(store, "local"), actor="executor")
+        runs.fail(store, run.id, 1, "session_lost", detail="its wrapper is gone", actor="executor")
+    return run.id
+
+
+def test_a_planned_restart_is_shown_and_waited_for(pam: Pam, lost: str) -> None:
+    """PAM-RST-003: failed, and yet not over."""
+    shown = pam.json("run", "show", lost)["run"]
+    assert (shown["status"], shown["failure_reason"], shown["silence"]) == ("failed", "session_lost", None)
+    assert shown["retry_at"] is not None
+    assert "restarts at " in pam("run", "show", lost).out
+    assert pam("run", "wait", lost, "--json", code=8).error["code"] == "executor_not_running"
+
+
+def test_stop_calls_a_planned_restart_off(pam: Pam, lost: str) -> None:
+    """FR-28."""
+    assert "its restart is called off" in pam("run", "stop", lost).out
+    shown = pam.json("run", "show", lost)["run"]
+    assert (shown["status"], shown["retry_at"]) == ("failed", None)
+    assert pam("run", "wait", lost, "--json", code=20).json["run"]["id"] == lost
+    assert pam("run", "stop", lost, "--json", code=4).error["code"] == "illegal_transition"
+
+
+def test_restart_does_not_wait_for_the_pause_and_goes_beyond_the_attempts(
+    pam: Pam, lost: str, opened: Callable[[], Any]
+) -> None:
+    """PAM-RUN-010, rulings X-12."""
+    assert pam.json("run", "restart", lost)["run"]["attempt"] == 2
+    with opened() as store:
+        runs.claim(store, lost, hosts.get(store, "local"), actor="executor")
+        runs.fail(store, lost, 2, "spawn_failed", actor="executor")
+    page = pam("run", "show", lost).out
+    assert "failed, gave up restarting, could not start" in page
+    again = pam.json("run", "restart", lost)["run"]
+    assert (again["status"], again["attempt"], again["retry_at"]) == ("pending", 3, None)
+    assert again["last_failure_reason"] == "spawn_failed"
+
+
+def test_a_silence_is_shown(pam: Pam, task: Any, opened: Callable[[], Any]) -> None:
+    """PAM-COMP-004."""
+    with opened() as store:
+        run = runs.start(store, task["id"], "demo", "/tmp", actor="operator")
+        hosts.heartbeat(store, "local", "one", actor="executor")
+        runs.claim(store, run.id, hosts.get(store, "local"), actor="executor")
+        signals.ingest(store, Signal(run.id, 1, "started", "wrapper"))
+        silence.tell(store, run.id, 1, "idle", 700, heard_within_s=90, actor="executor")
+    shown = pam.json("run", "show", run.id)["run"]["silence"]
+    assert (shown["level"], shown["attempt"]) == ("idle", 1)
+    assert "11m ago; it may be done" in pam("run", "show", run.id).out
 
 
 def test_release_takes_the_lease_from_its_holder(pam: Pam, task: Any, opened: Callable[[], Any]) -> None:

@@ -21,6 +21,8 @@ from tests.support.tmux_server import SOCKET, TmuxSandbox
 from tests.support.waiting import until
 
 Script = Callable[..., Answer]
+ASIDE = ("run.signal_received", "run.output_appended")
+"""What was said and how much was written: no part of a run's way."""
 
 
 @pytest.fixture
@@ -82,7 +84,7 @@ def test_start_and_wait_on_an_empty_machine(
     assert "\x1b" not in pam("run", "pane", run["id"]).out
     assert "\x1b[" in pam("run", "pane", run["id"], "--ansi").out
     events = pam.json("events", "list", "--topic", "run.*")["events"]
-    lifecycle = [event for event in events if event["topic"] != "run.signal_received"]
+    lifecycle = [event for event in events if event["topic"] not in ASIDE]
     assert [event["topic"] for event in lifecycle] == ["run.created", "run.spawning", "run.started", "run.finished"]
     assert {event["payload"]["attempt"] for event in events} == {1}
     assert "Greet" in pam("run", "logs", run["id"]).out
@@ -132,10 +134,11 @@ def test_an_interrupted_wait_leaves_the_agent_running(
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
         until(lambda: [run["status"] for run in pam.json("run", "list")["runs"]] == ["running"], 20)
         command.send_signal(number)
-        _, narration = command.communicate(timeout=20)
+        answer, narration = command.communicate(timeout=20)
         assert command.returncode == 130
-    assert "The agent goes on" in narration
+    assert "The agent goes on; start an executor" in narration
     run = pam.json("run", "list")["runs"][0]
+    assert json.loads(answer)["run"]["id"] == run["id"], "the script that was interrupted knows what it started"
     assert run["status"] == "running"
     assert run["session_name"] in tmux_sandbox.sessions()
     assert not lock.state(Home(home)).running
@@ -161,6 +164,59 @@ def test_up_detach_status_down(pam: Pam, task: str, script: Script, home: Path, 
     log = home / "logs" / "executor.log"
     assert log.stat().st_mode & 0o777 == 0o600
     assert "agents go on" in log.read_text()
+
+
+def test_a_wait_interrupted_before_the_agent_lives_says_so(pam: Pam, task: str, daemon: int, home: Path) -> None:
+    """No agent goes on where none has begun; the executor of somebody else needs no other."""
+    pam("host", "disable", "local")
+    argv = [str(PAM), *shell(task, "true", "--wait")]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
+        until(lambda: [run["status"] for run in pam.json("run", "list")["runs"]] == ["pending"], 20)
+        command.send_signal(signal.SIGINT)
+        answer, narration = command.communicate(timeout=20)
+        assert command.returncode == 130
+    run = json.loads(answer)["run"]
+    assert run["status"] == "pending"
+    assert narration == f"The run stays pending; `pam run wait {run['id'][:8]}` waits again.\n"
+
+
+def test_two_that_go_up_at_once_and_two_that_go_down(task: str, home: Path) -> None:
+    """Both are told the truth: there is one executor, and then there is none. Its end is clean, whoever asked twice."""
+    for words, running in ((["up", "--detach"], True), (["down"], False)):
+        argv = [str(PAM), *words, "--json"]
+        pair = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(2)]
+        answers = [json.loads(each.communicate(timeout=60)[0])["executor"] for each in pair]
+        assert [each.returncode for each in pair] == [0, 0]
+        assert answers[0] == answers[1]
+        assert answers[0]["running"] is running
+    assert "Traceback" not in (home / "logs" / "pam.log").read_text()
+
+
+def test_up_hears_the_first_word_only(task: str, home: Path) -> None:
+    """A second TERM or ctrl+c, however close, does not cut the end of the executor short."""
+    with subprocess.Popen([str(PAM), "up", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as up:
+        assert up.stdout is not None
+        up.stdout.readline()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            up.send_signal(number)
+        up.communicate(timeout=20)
+        assert up.returncode == 0
+    assert "Traceback" not in (home / "logs" / "pam.log").read_text()
+    assert list((home / "host" / "clients").iterdir()) == [], "the control client was ended and forgotten"
+
+
+def test_up_under_nohup_outlives_the_terminal(task: str) -> None:
+    """What the caller ignores stays ignored."""
+    argv = ["sh", "-c", "trap '' HUP; exec \"$0\" up --json", str(PAM)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as up:
+        assert up.stdout is not None
+        up.stdout.readline()
+        up.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            up.wait(0.5)
+        up.terminate()
+        up.communicate(timeout=20)
+        assert up.returncode == 0
 
 
 def test_up_ends_well_when_told_to(task: str, home: Path) -> None:
@@ -273,6 +329,28 @@ def test_pam_alone_opens_the_control_room(pam: Pam, task: str, home: Path, tmp_p
         assert room.exit_code(20) == 0
     assert not lock.state(Home(home)).running
     assert "pam.executor" in (home / "logs" / "pam.log").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_control_room_that_is_told_to_end_gives_the_terminal_back(
+    task: str, home: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    """As when the machine shuts down: no alternate screen, no mouse reports, no executor is left behind."""
+    with PtyProgram([str(PAM)], {**os.environ, "TERM": "xterm-256color"}, tmp_path, rows=30, columns=120) as room:
+        room.expect("Fix the flaky auth", timeout=20)
+        room.send_signal(number)
+        assert room.exit_code(20) == 0
+        for off in ("\x1b[?1049l", "\x1b[?1000l", "\x1b[?25h"):
+            assert off in room.output
+    assert not lock.state(Home(home)).running
+
+
+def test_the_pane_has_the_size_it_was_made_with(pam: Pam, task: str, script: Script, home: Path) -> None:
+    """Whatever the settings say by now."""
+    run_id = script(*shell(task, "true", "--wait")).json["run"]["id"]
+    pam("config", "set", "tmux.columns", "100")
+    pane = pam.json("run", "pane", run_id)["pane"]
+    assert (pane["columns"], pane["rows"]) == (220, 50)
 
 
 def test_a_typo_in_the_config_is_told_before_anything_is_drawn(home: Path, task: str, tmp_path: Path) -> None:

@@ -30,8 +30,9 @@ TITLE = 'Migrate the table in 2 steps and ask "Delete two rows?"'
 class Terminal:
     """``pam`` on a screen of 160 × 45, with hands to press its keys."""
 
-    def __init__(self, sandbox: TmuxSandbox, home: Home, directory: Path) -> None:
+    def __init__(self, sandbox: TmuxSandbox, home: Home, directory: Path, *, socket: str = TERMINAL) -> None:
         self._sandbox = sandbox
+        self._socket = socket
         environ = {
             **{name: os.environ[name] for name in ("PATH", "HOME", "TMUX_TMPDIR")},
             "PAM_HOME": str(home.path),
@@ -41,20 +42,20 @@ class Terminal:
         words = ["env", "-i", *(f"{key}={value}" for key, value in environ.items()), str(PAM)]
         command = f"{shlex.join(words)}; echo pam ended with $?; exec cat"
         size = ("-x", "160", "-y", "45")
-        sandbox.tmux("new-session", "-d", *size, "-s", TERMINAL, "-c", str(directory), command, socket=TERMINAL)
+        sandbox.tmux("new-session", "-d", *size, "-s", TERMINAL, "-c", str(directory), command, socket=self._socket)
 
     def press(self, *keys: str) -> None:
         """Press keys by their tmux names."""
-        self._sandbox.tmux("send-keys", "-t", f"={TERMINAL}:", *keys, socket=TERMINAL)
+        self._sandbox.tmux("send-keys", "-t", f"={TERMINAL}:", *keys, socket=self._socket)
 
     def write(self, text: str) -> None:
         """Type a text."""
-        self._sandbox.tmux("send-keys", "-t", f"={TERMINAL}:", "-l", "--", text, socket=TERMINAL)
+        self._sandbox.tmux("send-keys", "-t", f"={TERMINAL}:", "-l", "--", text, socket=self._socket)
 
     @property
     def screen(self) -> str:
         """What stands on it."""
-        return self._sandbox.tmux("capture-pane", "-p", "-t", f"={TERMINAL}:", socket=TERMINAL)
+        return self._sandbox.tmux("capture-pane", "-p", "-t", f"={TERMINAL}:", socket=self._socket)
 
     def shows(self, *texts: str, timeout: float = 20.0) -> str:
         """The screen, once it holds all of these texts."""
@@ -141,9 +142,8 @@ def test_closing_pam_leaves_agents_at_work_and_opening_it_finds_them(
     assert not lock.state(home).running
     assert runs.get(store, run.id).status == "running"
     assert run.session_name in tmux_sandbox.sessions()
-    tmux_sandbox.tmux("kill-server", socket=TERMINAL)
 
-    again = Terminal(tmux_sandbox, home, tmp_path)
+    again = Terminal(tmux_sandbox, home, tmp_path, socket="another-terminal")
     again.shows("Long work", "shell", "unknown")
     (tmp_path / "gate").touch()
     again.shows("exited 0")

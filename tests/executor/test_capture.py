@@ -18,6 +18,7 @@ import pytest
 from executor.capture import Frame, PaneSource, Subscription
 from executor.hosts.local import LocalLink
 from executor.tmux import commands
+from executor.tmux.panes import ServerIdentity, parse_identity
 from store.errors import InvalidValue
 from tests.support.tmux_server import TmuxSandbox, eventually
 
@@ -318,3 +319,23 @@ async def test_a_source_leaves_nothing_behind(tmux_sandbox: TmuxSandbox, link: L
 def clients(sandbox: TmuxSandbox) -> set[int]:
     """Pids of the control clients on our socket."""
     return {int(pid) for pid in sandbox.tmux("list-clients", "-F", "#{client_pid}").splitlines()}
+
+
+async def test_an_answer_that_cannot_be_read_is_asked_for_again(
+    link: LocalLink, tmux_sandbox: TmuxSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever tmux says, the source goes on: a thread that ended unheard would leave every screen frozen."""
+    answers = iter([(), (b"tmux: what?",)])
+
+    def garbled(text: str) -> ServerIdentity:
+        broken = next(answers, None)
+        return parse_identity(text if broken is None else b"\n".join(broken).decode())
+
+    monkeypatch.setattr("executor.capture.parse_identity", garbled)
+    await link.spawn(tmux_sandbox.spawn(RUN, "echo here; exec sleep 100"))
+    source = PaneSource(replace(tmux_sandbox.settings, capture_hz=20), tmux_sandbox.home)
+    viewer = Viewer()
+    async with serving(source):
+        source.subscribe(RUN, viewer)
+        await viewer.until(holds("here"))
+    assert next(answers, "asked twice more") == "asked twice more"

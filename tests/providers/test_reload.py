@@ -78,6 +78,17 @@ async def test_a_fault_is_reported_and_the_catalog_stays_until_it_is_mended(watc
     assert watched.keeper.error is None
 
 
+async def test_what_became_of_a_change_stands_in_the_log(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever edits the file while the executor runs is told there, with the line, and again when it is mended."""
+    caplog.set_level("INFO", logger="pam.catalog")
+    await watched.write("[demo]\ntitel = 1\n")
+    assert [(record.levelname, f"{watched.keeper.path}:2" in record.message) for record in caplog.records] == [
+        ("WARNING", True)
+    ]
+    await watched.write("[demo]\ntitle = 'Another'\n")
+    assert caplog.records[-1].levelname == "INFO"
+
+
 async def test_other_files_of_the_home_and_an_unchanged_text_change_nothing(watched: Watched) -> None:
     await watched.write('[demo]\ntitle = "Same"\n')
     await asyncio.to_thread(watched.keeper.path.with_name("pam.db").write_text, "x")

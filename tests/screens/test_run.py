@@ -14,10 +14,11 @@ from textual.geometry import Region
 from screens.board import BoardScreen
 from screens.dialogs import Confirm, StartRun
 from screens.item import ItemScreen
-from screens.model import StartRequest
+from screens.model import RunView, StartRequest
 from screens.run import RunScreen
 from screens.widgets.pane import Pane
 from store.errors import Conflict
+from store.silence import Silence, SilenceLevel
 from tests.screens.driving import Driver, driving
 from tests.screens.fake_model import NOW, FakeModel, host, item, project, run, sample, uid
 
@@ -64,6 +65,32 @@ async def test_each_state_is_said_as_it_is(subject: object, said: tuple[str, ...
     async with driving(one(subject)) as driver:
         await opened(driver)
         await driver.until(lambda: all(part in driver.text() for part in said), f"all of {said}")
+
+
+@pytest.mark.parametrize(("level", "said"), [("idle", "for 25m, it may be done"), ("silent", "for 25m, it may hang")])
+async def test_a_silence_is_hinted_at_beside_the_state(level: SilenceLevel, said: str) -> None:
+    """PAM-COMP-004, PAM-UI-014: a hint, the state stays as it is."""
+
+    class Quiet(FakeModel):
+        async def run(self, run_id: str) -> RunView:
+            silence = Silence(run_id, 1, level, NOW - timedelta(minutes=25))
+            return replace(await super().run(run_id), silence=silence)
+
+    model = Quiet().add(project(), item(1, "Only item", "doing"), host(0, "local"), run(5, 1, activity="working"))
+    async with driving(model) as driver:
+        await opened(driver)
+        assert said in driver.text()
+        assert "working" in driver.text()
+
+
+async def test_stop_calls_a_planned_restart_off() -> None:
+    """FR-28: there is no agent to stop, but one to come."""
+    failed = replace(run(5, 1, status="failed"), failure_reason="session_lost", retry_at=NOW + timedelta(seconds=20))
+    model = one(failed)
+    async with driving(model) as driver:
+        await opened(driver)
+        await driver.press("x")
+        await driver.until(lambda: "its restart is called off" in driver.text())
 
 
 async def test_an_offline_host_is_said_beside_its_name() -> None:

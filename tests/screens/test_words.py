@@ -56,8 +56,14 @@ def test_a_phrase_a_span_and_a_moment_read_as_one_says_them() -> None:
         (run(1, 1, status="stopped"), "■ claude 12m stopped"),
         (replace(run(1, 1, status="failed"), failure_reason="host_lost"), "✗ claude 12m failed, host lost"),
         (replace(run(1, 1), stop_requested_at=NOW), "◼ claude now stopping"),
+        (replace(run(1, 1, status="failed"), failure_reason="session_lost", retry_at=NOW + timedelta(seconds=20)),
+         f"✗ claude 12m failed, session lost · restarts at {NOW + timedelta(seconds=20):%H:%M:%S}"),
+        (replace(run(1, 1, status="failed"), failure_reason="restart_exhausted", last_failure_reason="session_lost"),
+         "✗ claude 12m failed, gave up restarting, session lost"),
+        (replace(run(1, 1, status="failed", exit_code=3), failure_reason="restart_exhausted"),
+         "✗ claude 12m failed, gave up restarting, exit 3"),
     ],
-)
+)  # fmt: skip
 def test_a_chip_says_glyph_provider_age_word_and_source(subject: object, said: str) -> None:
     """screens.md, Rules; unknown is said as unknown (FR-13)."""
     assert chips.chip(subject, NOW) == said  # type: ignore[arg-type]

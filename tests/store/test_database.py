@@ -212,6 +212,17 @@ def test_text_that_is_no_unicode_is_told_and_not_stored(world: World) -> None:
     assert dump(world.store) == before
 
 
+def test_number_beyond_64_bits_is_told_and_not_stored(world: World) -> None:
+    """As SQLite's own limit, wherever the number came from; reading for one is no different."""
+    before = dump(world.store)
+    with pytest.raises(InvalidValue, match="2\\^63"):
+        world.run(max_attempts=2**63)
+    with pytest.raises(InvalidValue, match="2\\^63"):
+        journal.read(world.store, after=2**63)
+    assert dump(world.store) == before
+    assert world.run(max_attempts=2**63 - 1).max_attempts == 2**63 - 1
+
+
 def test_data_version_changes_when_another_process_commits(file_store: Store) -> None:
     """Design §3: how other processes notice a commit."""
     before = file_store.data_version()

@@ -25,7 +25,8 @@ COLUMNS = {
     "runs": "id task_id host_id provider session_name status attempt last_progress_seq failure_reason pending_since "
     "cwd exit_code started_at finished_at created_at updated_at "
     "pinned_host_id prompt model args conversation_id stop_requested_at restart_policy max_attempts retry_at activity "
-    "activity_source activity_at activity_note pane_id wrapper_pid wrapper_started last_failure_reason",
+    "activity_source activity_at activity_note pane_id wrapper_pid wrapper_started agent_pid agent_started "
+    "last_failure_reason",
     "processed_signals": "run_id attempt kind received_at",
     "events": "seq topic actor payload created_at",
     "labels": "item_id name",

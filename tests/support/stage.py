@@ -66,8 +66,9 @@ class Stage:
         return journal.of_run(self.store, run.id)
 
     def topics(self, run: Run) -> list[str]:
-        """The topics of those, without what agents said."""
-        return [event.topic for event in self.events(run) if event.topic != "run.signal_received"]
+        """The topics of those, without what agents said and how much they wrote."""
+        aside = ("run.signal_received", "run.output_appended")
+        return [event.topic for event in self.events(run) if event.topic not in aside]
 
     def pane(self, run: Run) -> str:
         """The text of the run's pane."""

@@ -191,14 +191,15 @@ def test_named_keys_and_text_are_told_apart() -> None:
 
 def test_a_listing_survives_rows_it_cannot_read() -> None:
     """FR-23: one bad row degrades one row; other people's sessions are not there at all (PAM-TMUX-003)."""
-    good = "pam-00112233\t%1\t77\t1700000000\t0\t\t\t220\t50\t1\t0\t0\t4\t9\t1\ta\ttitle"
-    dead = "pam-00112234\t%2\t78\t1700000000\t1\t3\t9\t80\t24\t0\t1\t2\t4\t9\t0\t"
+    good = "pam-00112233\t%1\t77\t1700000000\t0\t\t\t220\t50\t1\t0\t0\t4\t9\t1\t0123abcd:2\ta\ttitle"
+    dead = "pam-00112234\t%2\t78\t1700000000\t1\t3\t9\t80\t24\t0\t1\t2\t4\t9\t0\t\t"
     rows = [good, "", "pam-00112235\t%3", good.replace("77", "x"), good.replace("%1", "x"), good.replace("pam-", "my-")]
     listing = parse_listing("12:1700000000:3.3a 1700000005", [*rows, dead])
     assert [pane.pane_id for pane in listing.panes] == ["%1", "%2"]
     first, second = listing.panes
     assert (first.title, first.cursor, first.dead, first.exit_status) == ("a\ttitle", (4, 9), False, None)
     assert (second.dead, second.exit_status, second.exit_signal, second.cursor) == (True, 3, 9, None)
+    assert (first.mark, second.mark) == ("0123abcd:2", "")
     assert listing.find("pam-00112234") == second
     assert listing.find("pam-0011223") is None
 

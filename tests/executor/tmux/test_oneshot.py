@@ -244,7 +244,7 @@ def test_capture_reads_the_exact_session(tmux_sandbox: TmuxSandbox) -> None:
     start_run(tmux_sandbox, r"seq 1 30; printf '\033[32m%%end 1 2 1\n'; exec sleep 1000")
     until(lambda: "\x1b[32m%end 1 2 1\x1b[0m" in oneshot.capture(tmux_sandbox.settings, RUN), 5)
     assert oneshot.capture(tmux_sandbox.settings, RUN, history=None)[:2] == ("1", "2")
-    with pytest.raises(NotFound, match="can't find"):
+    with pytest.raises(NotFound, match="no such session"):
         oneshot.capture(tmux_sandbox.settings, "pam-00112234")
 
 
