@@ -40,6 +40,8 @@ from store.restart_rules import Backoff
 
 log = logging.getLogger("pam.executor")
 
+DAY_S = 86_400.0
+
 
 class ExecutorBusy(Conflict):
     """Another process is this home's executor."""
@@ -91,12 +93,16 @@ class Executor:
         station = self._station = Station(self._link, host.id, self._ledger, self._settings)
         await Heartbeat(station).beat()
         await self._ledger.call(integrity.sweep, actor=ACTOR)
-        await self._purge()
         await Generations(station).load()  # before the first agent is given one
         return station
 
     async def _purge(self) -> None:
-        """Best effort (PAM-STORE-003)."""
+        """At start and once a day, best effort (PAM-STORE-003)."""
+        while True:
+            await self._purge_once()
+            await asyncio.sleep(DAY_S)
+
+    async def _purge_once(self) -> None:
         try:
             gone = await self._ledger.call(journal.purge, self._events_days, actor=ACTOR)
         except StoreUnavailable as error:
@@ -120,6 +126,7 @@ class Executor:
             "logs": LogKeeper(station).loop,
             "heartbeat": Heartbeat(station).loop,
             "catalog": self._catalog.watch,
+            "purge": self._purge,
         }
         with self._listening(station):
             async with asyncio.TaskGroup() as group:

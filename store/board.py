@@ -10,7 +10,7 @@ from peewee import Case, fn
 from store import items, run_rows
 from store.database import Store
 from store.models import ItemRow, RunRow, tuples
-from store.records import Item, Run
+from store.records import LIVE_RUN_STATUSES, Item, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,13 @@ def cards(store: Store, project_id: str | None, *, item_ids: Sequence[str] | Non
 
 
 def _newest_runs(wanted: list[str] | None) -> dict[str, Run]:
+    # A live run speaks for its item even when the clock was set back since an older one ended.
+    ended = Case(None, ((RunRow.status.in_(LIVE_RUN_STATUSES), 0),), 1)
     ranked = RunRow.select(
         RunRow.id.alias("run_id"),
-        fn.ROW_NUMBER().over(partition_by=[RunRow.task], order_by=[RunRow.created_at.desc(), RunRow.id]).alias("rank"),
+        fn.ROW_NUMBER()
+        .over(partition_by=[RunRow.task], order_by=[ended, RunRow.created_at.desc(), RunRow.id])
+        .alias("rank"),
     )
     if wanted is not None:
         ranked = ranked.where(RunRow.task.in_(wanted))

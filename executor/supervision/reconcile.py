@@ -96,10 +96,13 @@ class Reconciler:
         return judged, replace(seen, waited_s=self._waited(judged))
 
     def _waited(self, judged: Sequence[Run]) -> dict[str, float]:
-        """How long runs have been spawning before our eyes: a clock that jumps makes nobody late (FR-33)."""
+        """How long runs have been spawning before our eyes: a clock that jumps makes nobody late (FR-33).
+
+        It counts from when nobody here is at work on them any more: nor does a queue or a slow store.
+        """
         now = asyncio.get_running_loop().time()
-        spawning = {(run.id, run.attempt) for run in judged if run.status == "spawning"}
-        self._since = {key: self._since.get(key, now) for key in spawning}
+        spawning = {(run.id, run.attempt): self._station.in_hand(run) for run in judged if run.status == "spawning"}
+        self._since = {key: now if in_hand else self._since.get(key, now) for key, in_hand in spawning.items()}
         return {run_id: now - since for (run_id, _), since in self._since.items()}
 
     def _mention(self, seen: Seen) -> None:

@@ -210,7 +210,8 @@ def _faults_in(text: str, name: str) -> Iterator[str]:
     """The last line of each error that only the border of the loops caught."""
     for entry in re.split(r"^(?=\d{4}-\d\d-\d\d )", text, flags=re.M):
         if "Traceback (most recent call last)" in entry:
-            yield f"{name}: {entry.rstrip().splitlines()[-1]}"
+            said = [row.strip(" |+-") for row in entry.splitlines()]
+            yield f"{name}: {[row for row in said if row][-1]}"
 
 
 CHECKS = (

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from store import board, items, moves, projects, runs
 from store.database import Store
 from store.records import Item
-from tests.store.world import World
+from tests.store.world import TurnedClock, World
 
 
 def _card(world: World, item: Item) -> board.Card:
@@ -93,3 +93,13 @@ def _counted(store: Store) -> Iterator[list[str]]:
     connection.set_trace_callback(statements.append)
     yield statements
     connection.set_trace_callback(None)
+
+
+def test_a_live_run_speaks_for_its_item_even_when_the_clock_was_set_back(world: World, clock: TurnedClock) -> None:
+    """A card never shows an old end over an agent that lives."""
+    world.run("exited")
+    clock.advance(-3600)
+    live = world.run("running")
+    (card,) = [card for card in board.cards(world.store, None) if card.run_count]
+    assert card.newest_run is not None
+    assert card.newest_run.id == live.id
