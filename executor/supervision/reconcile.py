@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 
 from executor.hosts.link import HostUnanswered, PaneListing, Unknown
@@ -46,16 +46,25 @@ class Reconciler:
         self._clock = clock
         self._orphans = Orphans(station)
         self._places = asyncio.Semaphore(AT_ONCE)
+        self._underway: set[str] = set()
+        """Sessions whose step is being carried out, or waits for its place."""
         self._since: dict[tuple[str, int], float] = {}
         self._out_of_sight = ""
         self._liveness_bell = station.bell()
         self._bell = station.bell(reconciling.REQUESTED, told_only=True)
 
     async def liveness(self) -> None:
-        """Look after what should live, every interval and when something happened to a session."""
-        while True:
-            await self.round(whole=False)
-            await self._liveness_bell.wait(self._station.settings.liveness_s)
+        """Look after what should live, every interval and when something happened to a session.
+
+        A ladder takes as long as it takes; the next look does not wait for it.
+        """
+        self._underway.clear()  # what a loop before this one left behind
+        async with asyncio.TaskGroup() as underway:
+            while True:
+                steps, carry_out = await self._plan(whole=False)
+                for step in steps:
+                    underway.create_task(carry_out(step))
+                await self._liveness_bell.wait(self._station.settings.liveness_s)
 
     async def loop(self) -> None:
         """Reconcile everything at once, every interval, and whenever somebody asks."""
@@ -73,14 +82,32 @@ class Reconciler:
 
     async def round(self, *, whole: bool) -> tuple[Step, ...]:
         """One plan, carried out as far as it could be. Raises StoreUnavailable, or HostUnanswered for the spool."""
+        steps, carry_out = await self._plan(whole=whole)
+        return tuple(await asyncio.gather(*map(carry_out, steps)))
+
+    # -- looking --------------------------------------------------------------------------------------------------
+
+    async def _plan(self, *, whole: bool) -> tuple[tuple[Step, ...], Callable[[Step], Coroutine[None, None, Step]]]:
+        """The steps, and what carries one of them out; those that act are under way from now on."""
         judged, seen = await self._look(whole=whole)
         self._mention(seen)
         settings = self._station.settings
         steps = plan(judged, seen, Limits(settings.spawn_timeout_s, settings.orphan_hold_s), self._clock())
         by_id = {run.id: run for run in judged}
-        return tuple(await asyncio.gather(*(self._carry_out(step, by_id, seen) for step in steps)))
+        self._underway |= {step.subject for step in steps if step.acts}
 
-    # -- looking --------------------------------------------------------------------------------------------------
+        async def carry_out(step: Step) -> Step:
+            if not step.acts:
+                return step
+            try:
+                return await self._carry_out(step, by_id, seen)
+            finally:
+                self._underway.discard(step.subject)
+
+        return steps, carry_out
+
+    def _in_hand(self, run: Run) -> bool:
+        return run.session_name in self._underway or self._station.in_hand(run)
 
     async def _look(self, *, whole: bool) -> tuple[list[Run], Seen]:
         station = self._station
@@ -89,7 +116,7 @@ class Reconciler:
             station.host_id,
             await station.home(),
             station.ledger.call,
-            in_hand=station.in_hand,
+            in_hand=self._in_hand,
             drain=self._ingest.drain,
         )
         judged, seen = await (observer.everything() if whole else observer.expected())
@@ -121,7 +148,7 @@ class Reconciler:
     # -- doing ----------------------------------------------------------------------------------------------------
 
     async def _carry_out(self, step: Step, judged: dict[str, Run], seen: Seen) -> Step:
-        if not step.acts or isinstance(seen.listing, Unknown):
+        if isinstance(seen.listing, Unknown):
             return step
         run = judged.get(step.run_id) if step.run_id is not None else None
         async with self._places:
@@ -130,6 +157,8 @@ class Reconciler:
                     done = await self._do_without_run(step, seen.listing)
                 else:
                     done = await self._do(step, run, seen.listing)
+            except NotFound:  # the run was deleted with its item
+                return step
             except (HostUnanswered, StoreUnavailable) as error:
                 log.warning("%s of %s waits: %s", step.action, step.subject, error)
                 return replace(step, reason=f"{step.reason}; it waits: {error}")

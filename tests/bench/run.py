@@ -21,6 +21,7 @@ BENCHMARKS = (
     "start_50",
     "fleet_quiet",
     "fleet_busy",
+    "reconcile_200",
     "captures",
 )
 

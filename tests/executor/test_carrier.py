@@ -303,8 +303,8 @@ def test_a_whole_executor_reconciles_at_its_start(stage: Stage) -> None:
         run = stage.until_status(stage.shell(SLEEPS, restart_policy="never"), "running")
     runs.fail(stage.store, run.id, 1, "host_lost", actor="executor")
     with stage.executor():
-        until(lambda: "run.alive_after_end" in stage.topics(run), 10, lambda: stage.topics(run))
-        (answer,) = journal.latest(stage.store, topic="host.reconciled")
+        (answer,) = until(lambda: journal.latest(stage.store, topic="host.reconciled"), 10, lambda: stage.topics(run))
+    assert "run.alive_after_end" in stage.topics(run)
     plan = answer.payload["plan"]
     assert isinstance(plan, list)
     assert [(step["subject"], step["action"], step["done"]) for step in plan if step["action"] == "flag"] == [
