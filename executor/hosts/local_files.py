@@ -16,7 +16,7 @@ from pathlib import Path
 from executor.hosts.link import LogSize
 
 _DIRECTORY_MODE = 0o700
-_WATCH_STEP_MS = 20
+_WATCH_STEP_MS = 8
 """watchfiles looks this often whether anything changed, so a change is told within two steps."""
 _WATCH_ANYWAY_MS = 2000
 _POLL_MS = 200
