@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar
 
-from textual.app import App, SuspendNotSupported
+from textual.app import SuspendNotSupported
 from textual.binding import BindingType
 from textual.command import Provider
 
 import themes
+from app.looks import Looks
 from screens import actions
 from screens.board import BoardScreen
 from screens.desk import Desk
 from screens.dialogs import Confirm, leaving
 from screens.item import ItemScreen
-from screens.messages import GoHome, OpenItem, OpenProject, OpenRun, QuitRoom, ShowCard, TakeTerminal
+from screens.keys_in_order import KeysInOrder
+from screens.messages import GoHome, Gone, OpenItem, OpenProject, OpenRun, QuitRoom, ShowCard, TakeTerminal
 from screens.model import ControlRoomModel
 from screens.palette import ActionCommands, CardCommands
 from screens.place import NARROW, TALL, PlaceScreen
@@ -31,7 +33,7 @@ def local_time() -> datetime:
     return datetime.now().astimezone()
 
 
-class ControlRoom(App[None]):
+class ControlRoom(Looks, KeysInOrder):
     """The Textual application; everything it knows comes from the model."""
 
     TITLE = "pam"
@@ -48,6 +50,7 @@ class ControlRoom(App[None]):
         theme: str = themes.DEFAULT_THEME,
         keymap: Mapping[str, str] | None = None,
         clock: Callable[[], datetime] = local_time,
+        palettes: Mapping[str, themes.Palette] = themes.PALETTES,
         project: str | None = None,
         notice: str = "",
     ) -> None:
@@ -55,21 +58,17 @@ class ControlRoom(App[None]):
         super().__init__()
         self.desk = Desk(model, clock, keymap or {})
         self.set_keymap(dict(self.desk.keymap))
-        for name in themes.PALETTES:
-            self.register_theme(themes.pam_theme(name))
-        self.theme = theme if theme in self.available_themes else themes.DEFAULT_THEME
+        unknown = self.put_on(theme, palettes, model.remember_theme)
         self._project = project
-        self._notice = notice
-
-    def get_css_variables(self) -> dict[str, str]:
-        variables = super().get_css_variables()
-        return variables if "card-cursor" in variables else {**variables, **themes.borrowed(variables)}
+        self._notice = notice or unknown
 
     async def on_mount(self) -> None:
+        self.hold_keys(place=True)
         self.run_worker(self._follow(self.desk.model.journal()), group="journal")
+        self.run_worker(self._heed(self.desk.model.executor()), group="executor")
         await self.push_screen(BoardScreen(self.desk, self._project or await self._first_project()))
         if self._notice:
-            self._say(self._notice)
+            self.complain(self._notice)
 
     def on_open_run(self, message: OpenRun) -> None:
         self.push_screen(RunScreen(self.desk, message.run_id))
@@ -81,17 +80,27 @@ class ControlRoom(App[None]):
         """A board that is open already stays, and so does a dialog over it: the journal may ask for it, too."""
         if isinstance(self.screen, PlaceScreen):
             await self._go_home()
-        if any(isinstance(one, BoardScreen) and one.project_id == message.project_id for one in self.screen_stack):
-            return
-        await self.switch_screen(BoardScreen(self.desk, message.project_id))
+        boards = (place for place in self._places() if isinstance(place, BoardScreen))
+        board = next((board for board in boards if board.project_id == message.project_id), None)
+        if board is None:
+            await self.switch_screen(BoardScreen(self.desk, message.project_id))
+        elif board.state is not None:
+            self.release_keys(place=True)
 
     async def on_go_home(self, _: GoHome) -> None:
         await self._go_home()
+        self.release_keys(place=True)
+
+    async def on_gone(self, message: Gone) -> None:
+        if message.place.is_active:
+            await self.pop_screen()
+            self.complain(message.sentence)
 
     async def on_show_card(self, message: ShowCard) -> None:
         await self._go_home()
         if isinstance(self.screen, BoardScreen):
             self.screen.find(message.item)
+        self.release_keys(place=True)
 
     def on_take_terminal(self, message: TakeTerminal) -> None:
         """Everything of ours stands still while the program has the terminal."""
@@ -99,10 +108,11 @@ class ControlRoom(App[None]):
             with self.suspend():
                 ended = subprocess.run(message.argv, check=False)
         except (SuspendNotSupported, OSError) as error:
-            self._say(f"The terminal could not be handed over: {error}. In another one, try: {' '.join(message.argv)}")
+            self.complain(f"The terminal can't be handed over: {error}. In another one, try: {' '.join(message.argv)}")
         else:
             if ended.returncode:
-                self._say(f"{message.argv[0]} ended with {ended.returncode}; the session may be gone.")
+                self.complain(f"{message.argv[0]} ended with {ended.returncode}; the session may be gone.")
+        self.drop_keys()
 
     async def on_quit_room(self, _: QuitRoom) -> None:
         await self.action_quit()
@@ -112,20 +122,29 @@ class ControlRoom(App[None]):
         if isinstance(self.screen, Confirm):
             self.exit()
             return
+        self.hold_keys()
         self.run_worker(self._quit(), group="quit", exclusive=True)
 
     async def _quit(self) -> None:
         facts = self.screen.header.facts if isinstance(self.screen, PlaceScreen) else None
         sure = True if facts is None or not facts.live else await self.push_screen_wait(leaving(facts))
+        self.release_keys(place=True)
         if sure:
             self.exit()
 
     async def _follow(self, journal: AsyncIterator[Sequence[Event]]) -> None:
         """Every place hears of every batch; each reads again what it shows of it."""
         async for events in journal:
-            for screen in self.screen_stack:
-                if isinstance(screen, PlaceScreen):
-                    screen.take(events)
+            for place in self._places():
+                place.take(events)
+
+    async def _heed(self, executor: AsyncIterator[str]) -> None:
+        async for sentence in executor:
+            for place in self._places():
+                place.go(place.heed(sentence))
+
+    def _places(self) -> Iterator[PlaceScreen]:
+        return (screen for screen in self.screen_stack if isinstance(screen, PlaceScreen))
 
     async def _first_project(self) -> str | None:
         try:
@@ -139,6 +158,6 @@ class ControlRoom(App[None]):
         while len(self.screen_stack) > 2:
             await self.pop_screen()
 
-    def _say(self, sentence: str) -> None:
-        if isinstance(self.screen, PlaceScreen):
-            self.screen.say(sentence, "bad")
+    def complain(self, sentence: str) -> None:
+        for place in self._places():
+            place.say(sentence, "bad")

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
+from rich.console import Console
+from textual.constants import COLOR_SYSTEM
+
+import themes
 from app.control_room import ControlRoom
+from app.seat import Seat
 from app.settings import Settings
 from app.store_model import StoreModel, Surroundings
 from executor.background import LoopThread
 from executor.capture import PaneSource
-from executor.service import ExecutorBusy, host_executor
+from executor.service import host_executor
 from providers import catalog
 from store import hosts
 from store.database import Store, open_store
-from store.errors import TmuxUnavailable
-
-log = logging.getLogger("pam.room")
+from store.errors import UsageError
 
 ACTOR = "operator"
 
@@ -29,8 +32,10 @@ ACTOR = "operator"
 def open_room(settings: Settings, *, project_id: str | None = None) -> int:
     """Show the control room until the operator leaves; the exit code of the process.
 
-    Raises StoreUnavailable, StoreNewer, or ConfigError before anything is drawn.
+    Raises UsageError, StoreUnavailable, StoreNewer, or ConfigError before anything is drawn.
     """
+    if os.environ.get("TERM", "dumb") in ("", "dumb"):
+        raise UsageError("The control room can't draw on this terminal: TERM says it is dumb. `pam -h` lists what can.")
     store = open_store(settings.home.database)
     try:
         hosts.ensure_local(store, actor=ACTOR)
@@ -58,22 +63,38 @@ def control_room(store: Store, settings: Settings, *, project_id: str | None = N
     """The App with everything behind it running; all of it is gone after the block, except the agents."""
     around = Surroundings(
         home=settings.home,
+        config=settings.config_path,
         settings=settings.executor,
         catalog=partial(catalog.load, settings.home.path, operator_file=settings.catalog_path),
         default_provider=settings.default_provider or "",
     )
     with ExitStack() as behind:
-        notice = _host(behind, store, settings)
+        seat = _seat(store, settings)
+        behind.callback(seat.close)
+        seat.open()
         panes = PaneSource(settings.executor, settings.home.path)
         behind.enter_context(_running(panes))
-        model = StoreModel(store, around, panes)
+        model = StoreModel(store, around, panes, seat)
         behind.callback(model.close)
-        yield ControlRoom(model, theme=settings.theme, keymap=settings.keys, project=project_id, notice=notice)
+        yield ControlRoom(
+            model,
+            theme=settings.theme,
+            keymap=settings.keys,
+            palettes=palettes(),
+            project=project_id,
+            notice=seat.trouble,
+        )
 
 
-def _host(behind: ExitStack, store: Store, settings: Settings) -> str:
-    """Be the executor where nobody else is; a sentence for the operator when nobody can be."""
-    hosting = host_executor(
+def palettes() -> Mapping[str, themes.Palette]:
+    """Those for 256 colours where the terminal has no more, as Textual finds out."""
+    few = COLOR_SYSTEM in ("auto", "256") and Console(force_terminal=True).color_system == "256"
+    return themes.FEW_COLOURS if few else themes.PALETTES
+
+
+def _seat(store: Store, settings: Settings) -> Seat:
+    host = partial(
+        host_executor,
         store,
         settings.home,
         settings.executor,
@@ -82,14 +103,7 @@ def _host(behind: ExitStack, store: Store, settings: Settings) -> str:
         auto_mark_done=settings.auto_mark_done,
         events_days=settings.events_days,
     )
-    try:
-        behind.enter_context(hosting)
-    except ExecutorBusy as busy:
-        log.info("%s", busy)
-    except TmuxUnavailable as error:
-        log.warning("%s", error)
-        return f"No agent can be started: {error}"
-    return ""
+    return Seat(settings.home, host)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from app.config_edit import set_key
+from app.seat import Seat
 from app.starting import about, check_launch, default_prompt, start_run, working_directory
 from executor import lock
 from executor.capture import Frame, PaneSource
@@ -40,7 +43,7 @@ from screens.model import (
 from store import board, hosts, items, journal, moves, projects, runs, silence
 from store.board import Card
 from store.database import Store
-from store.errors import Conflict, ProviderUnavailable, TmuxUnavailable
+from store.errors import Conflict, InvalidValue, ProviderUnavailable, TmuxUnavailable
 from store.home import Home
 from store.records import ITEM_STATUSES, Event, Item, ItemStatus, Project, Run
 from store.unset import UNSET
@@ -49,6 +52,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 ACTOR = "operator"
+LOOK_S = 1.0
+"""Seconds between two looks at who the executor is: it costs one try of a file lock, and no journal tells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,8 @@ class Surroundings:
     """What the model needs beside the store."""
 
     home: Home
+    config: Path
+    """The operator's config.toml."""
     settings: ExecutorSettings
     catalog: Callable[[], Catalog]
     default_provider: str = ""
@@ -64,8 +71,9 @@ class Surroundings:
 class StoreModel:
     """Implements ``screens.model.ControlRoomModel``; lives on the UI's event loop."""
 
-    def __init__(self, store: Store, around: Surroundings, panes: PaneSource) -> None:
+    def __init__(self, store: Store, around: Surroundings, panes: PaneSource, seat: Seat) -> None:
         self._store = store
+        self._seat = seat
         self._around = around
         self._panes = panes
         self._reads = Ledger(store)
@@ -109,7 +117,7 @@ class StoreModel:
 
     async def header(self) -> HeaderFacts:
         """As the protocol says."""
-        return await self._reads.call(_header, self._around.home)
+        return await self._reads.call(_header, self._around.home, self._seat.trouble)
 
     async def start_choices(self, item_id: str) -> StartChoices:
         """As the protocol says."""
@@ -153,6 +161,10 @@ class StoreModel:
         """As the protocol says."""
         await self._writes.call(items.delete, item_id, actor=ACTOR)
 
+    async def directory_trouble(self, cwd: str) -> str:
+        """As the protocol says."""
+        return await asyncio.to_thread(_missing, cwd)
+
     async def create_project(self, name: str, cwd: str | None) -> Project:
         """As the protocol says."""
         return await self._writes.call(projects.add, name, cwd=cwd, actor=ACTOR)
@@ -164,6 +176,10 @@ class StoreModel:
     async def stop_run(self, run_id: str) -> None:
         """As the protocol says."""
         await self._writes.call(runs.request_stop, run_id, actor=ACTOR)
+
+    async def remember_theme(self, name: str) -> None:
+        """As the protocol says."""
+        await asyncio.to_thread(set_key, self._around.config, "ui.theme", name)
 
     async def attach_command(self, run_id: str) -> Sequence[str]:
         """As the protocol says."""
@@ -192,6 +208,14 @@ class StoreModel:
                 yield await batches.get()
         finally:
             await asyncio.to_thread(tail.close)
+
+    async def executor(self) -> AsyncIterator[str]:
+        """As the protocol says."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            said = await asyncio.to_thread(self._seat.look)
+            if said is not None:
+                yield said
 
     async def pane(self, run: Run, rows: int) -> AsyncIterator[Sequence[str]]:
         """As the protocol says."""
@@ -290,11 +314,12 @@ def _waiting(store: Store) -> list[RunView]:
 
 
 @_of_one_moment
-def _header(store: Store, home: Home) -> HeaderFacts:
+def _header(store: Store, home: Home, trouble: str) -> HeaderFacts:
     live = runs.live(store)
     listed = hosts.list_all(store)
     return HeaderFacts(
         executor=_executor(lock.state(home)),
+        trouble=trouble,
         hosts_online=sum(host.status == "online" for host in listed),
         hosts_total=len(listed),
         live=len(live),
@@ -322,6 +347,8 @@ def _start_choices(store: Store, around: Surroundings, item_id: str) -> StartCho
         provider=last.provider if last else fallback,
         model=(last.model or "") if last else "",
         prompt=(mine.prompt or "") if mine else about(item),
+        arguments=shlex.join(mine.args) if mine else "",
+        cwd=mine.cwd if mine else projects.get(store, item.project_id).cwd or "",
     )
 
 
@@ -348,11 +375,26 @@ def _trouble(provider: Provider, cwd: str) -> str:
     return ""
 
 
+def _missing(cwd: str) -> str:
+    """That there is no such directory on this machine; empty when there is, or when the store will refuse the name."""
+    try:
+        path = Path(cwd).expanduser()
+        missing = path.is_absolute() and not path.is_dir()
+    except (RuntimeError, OSError):
+        return ""
+    return f"There is no directory {path}." if missing else ""
+
+
 def _start_run(store: Store, around: Surroundings, request: StartRequest) -> Run:
     item = items.get(store, request.item_id)
     provider = around.catalog().get(request.provider)
     host = hosts.get(store, request.host) if request.host else None
-    cwd = working_directory(None, projects.get(store, item.project_id), host)
+    project = projects.get(store, item.project_id)
+    named = None if request.cwd == project.cwd else request.cwd or None
+    wanted = named or project.cwd
+    if wanted and (host is None or host.transport == "local") and (trouble := _missing(wanted)):
+        raise InvalidValue(f"{trouble} Make it, or name another under Directory.", field="cwd")
+    cwd = working_directory(named, project, host)
     prompt = request.prompt or default_prompt(item, provider)
     check_launch(provider, cwd, prompt, request.model or None, request.arguments)
     return start_run(

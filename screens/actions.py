@@ -29,6 +29,7 @@ class Here:
     run: Run | None = None
     column: ItemStatus | None = None
     filtered: bool = False
+    folded: bool = False
 
 
 Reason = Callable[[Here], str]
@@ -68,6 +69,8 @@ def _project(here: Here) -> str:
 def _card(here: Here) -> str:
     if here.card:
         return ""
+    if here.folded:
+        return "The column is folded. Press z to unfold it."
     return _project(here) or ("No card matches the filter." if here.filtered else "No card here. Press n to make one.")
 
 
@@ -115,7 +118,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("board.new", "n", "new", "New item", "Make an item from one line", _project, "new"),
     Action("board.open", "enter", "open", "Open", "The card's run, or the item itself", _card, "open"),
     Action("board.start", "s", "start", "Start a run", "Provider, host, model and prompt", _workable, "start"),
-    Action("board.attach", "a", "attach", "Attach", "This terminal goes to the session", _session, "attach"),
+    Action("board.attach", "a", "attach", "Attach", "To the session; ctrl+] comes back", _session, "attach"),
     Action("board.move-left", "H", "shift(-1)", "Move left", "Move the card one column left", _card, "move"),
     Action("board.move-right", "L", "shift(1)", "Move right", "Move the card one column right", _card, "move"),
     Action("board.stop", "x", "stop", "Stop the run", "The agent is asked, then made to end", _live, "stop"),
@@ -138,29 +141,38 @@ ACTIONS: tuple[Action, ...] = (
     Action("board.first", "g,home", "edge(-1)", "First card", "Go to the column's first card", _card, palette=False),
     Action("board.last", "G,end", "edge(1)", "Last card", "Go to the column's last card", _card, palette=False),
     Action("run.back", "escape,q", "back", "Back", "Back to where you came from", _always, "back"),
-    Action("run.attach", "a,enter", "attach", "Attach", "This terminal goes to the session", _session, "attach"),
+    Action("run.attach", "a,enter", "attach", "Attach", "To the session; ctrl+] comes back", _session, "attach"),
     Action("run.stop", "x", "stop", "Stop the run", "The agent is asked, then made to end", _live, "stop"),
     Action("run.again", "r", "start", "Start again", "Another run of the same item", _workable, "start again"),
     Action("run.item", "o", "open_item", "Open the item", "Description, runs and children", _card, "item"),
     Action("run.next-tab", "right_square_bracket,tab", "tab(1)", "Next tab", "Show the next tab", _always, "tabs"),
     Action("run.last-tab", "left_square_bracket,shift+tab", "tab(-1)", "Tab before", "Show the tab before", _always),
+    Action("run.down", "j,down", "scroll(1)", "Down", "Scroll down", _always, palette=False),
+    Action("run.up", "k,up", "scroll(-1)", "Up", "Scroll up", _always, palette=False),
+    Action("run.page-down", "pagedown,ctrl+d", "page(1)", "Page down", "Scroll a page down", _always, palette=False),
+    Action("run.page-up", "pageup,ctrl+u", "page(-1)", "Page up", "Scroll a page up", _always, palette=False),
+    Action("run.first", "g,home", "edge(-1)", "Top", "Scroll to the top", _always, palette=False),
+    Action("run.last", "G,end", "edge(1)", "Bottom", "Scroll to the bottom", _always, palette=False),
     Action("run.copy", "y", "copy", "Copy the id", "The run's id, to the clipboard", _run, "copy id"),
     Action("item.back", "escape,q", "back", "Back", "Back to where you came from", _always, "back"),
     Action("item.open", "enter", "open", "Open", "The run or child under the cursor", _card, "open"),
     Action("item.start", "s", "start", "Start a run", "Provider, host, model and prompt", _workable, "start"),
-    Action("item.attach", "a", "attach", "Attach", "This terminal goes to the newest run", _session, "attach"),
+    Action("item.attach", "a", "attach", "Attach", "To the newest run; ctrl+] comes back", _session, "attach"),
     Action("item.stop", "x", "stop", "Stop the run", "Stop the item's newest run", _live, "stop"),
     Action("item.edit", "e", "edit", "Edit the title", "Change the item's title", _card, "edit"),
     Action("item.new", "n", "new", "New child", "Make an item under this one", _card, "new child"),
     Action("item.down", "j,down", "step(1)", "Down", "Go to the next run or child", _always, palette=False),
     Action("item.up", "k,up", "step(-1)", "Up", "Go to the run or child above", _always, palette=False),
+    Action("item.page-down", "pagedown,ctrl+d", "page(1)", "Page down", "Scroll the description down", _always,
+           palette=False),
+    Action("item.page-up", "pageup,ctrl+u", "page(-1)", "Page up", "Scroll the description up", _always, palette=False),
     Action("item.copy", "y", "copy", "Copy the id", "The item's id, to the clipboard", _card, "copy id"),
     Action("everywhere.project", "p", "project", "Projects", "Choose or make a project", _always, "project"),
     Action("everywhere.waiting", "exclamation_mark", "waiting", "Who waits?", "Next run that waits", _always, "waits"),
     Action("everywhere.board", "1", "home", "Board", "Go to the board", _always),
     Action("everywhere.help", "question_mark", "help", "Help", "Every key of where you are", _always, "help"),
     Action("everywhere.palette", "ctrl+p", "palette", "Commands", "Any action, item or run by name", _always,
-           palette=False),
+           "commands", palette=False),
     Action("everywhere.theme", "T", "theme", "Theme", "Choose the colours", _always),
     Action("everywhere.quit", "ctrl+q", "quit", "Quit", "Leave; agents go on", _always),
     Action("board.quit", "q", "quit", "Quit", "Leave; agents go on", _always, "quit", palette=False),

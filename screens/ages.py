@@ -39,11 +39,15 @@ def span(length: timedelta) -> str:
     return f"{seconds // DAY}d {seconds % DAY // HOUR}h"
 
 
-def moment(then: datetime, now: datetime) -> str:
-    """A point in time in the zone of ``now``: ``12:04`` today, ``3 Nov 12:04`` this year, ``3 Nov 2025`` before."""
+def moment(then: datetime, now: datetime, *, seconds: bool = False) -> str:
+    """A point in time in the zone of ``now``: ``12:04`` today, ``3 Nov 12:04`` this year, ``3 Nov 2025`` before.
+
+    ``seconds`` tell apart what happened within a minute: ``12:04:09``.
+    """
     local = then.astimezone(now.tzinfo)
+    clock = f"{local:%H:%M:%S}" if seconds else f"{local:%H:%M}"
     if local.date() == now.date():
-        return f"{local:%H:%M}"
+        return clock
     if local.year == now.year:
-        return f"{local.day} {local:%b %H:%M}"
+        return f"{local.day} {local:%b} {clock}"
     return f"{local.day} {local:%b %Y}"

@@ -21,10 +21,14 @@ from screens.messages import OpenItem, OpenProject, OpenRun
 from screens.place import TALL
 from screens.widgets.column import CardColumn
 from screens.widgets.filter_line import FilterLine
+from screens.widgets.footer import Hint
 from screens.widgets.peek import Peek
 from screens.widgets.tabs import TabLine
 from store.records import ITEM_STATUSES, Event, Item, ItemStatus
 
+PEEKABLE: Final = 16
+"""Lines from which a peek leaves room for cards."""
+_FILTER_HINTS: Final = (Hint("↵", "keep", "", True), Hint("esc", "clear", "screen.do('board.unfilter')", True))
 MANY: Final = 64
 """From this many touched ids on, the whole board is read at once."""
 _HINTS: dict[ItemStatus, tuple[str, ...]] = {
@@ -61,16 +65,19 @@ class BoardScreen(BoardMoves):
         yield self.filter
 
     def here(self) -> Here:
-        card = self.active.card
+        column = self.active
+        card = None if column.folded else column.card
         project = self.state.project if self.state else None
-        return Here("board", project, card, card.run if card else None, self.active.status, bool(self.filter.text))
+        run = card.run if card else None
+        return Here("board", project, card, run, column.status, bool(self.filter.text), column.folded)
 
     async def load(self) -> None:
         self.set_class(self.project_id is None, "-empty")
         if self.project_id is None:
             return
         view = await self.model.board(self.project_id)
-        self.header.crumbs = (view.project.name,)
+        archived = " (archived)" if view.project.status == "archived" else ""
+        self.header.crumbs = (view.project.name + archived,)
         if self.state is None:
             self.state = BoardState(view)
             self._activate("doing" if self.state.count("doing") else "todo")
@@ -104,6 +111,7 @@ class BoardScreen(BoardMoves):
         self.peek.close()
 
     def uncovered(self) -> None:
+        super().uncovered()
         self._look()
         if self.project_id is None:
             self.go(self._find_project())
@@ -118,7 +126,9 @@ class BoardScreen(BoardMoves):
     def on_resize(self, event: Resize) -> None:
         if self._peeking is None:
             self.peek.display = event.size.height >= TALL and self.project_id is not None
-            self.call_after_refresh(self._look)
+        elif self._peeking:
+            self.peek.display = event.size.height >= PEEKABLE
+        self.call_after_refresh(self._look)
 
     def on_card_column_entered(self, message: CardColumn.Entered) -> None:
         if message.column is self.active:
@@ -138,8 +148,23 @@ class BoardScreen(BoardMoves):
             self.paint(ITEM_STATUSES)
 
     def on_filter_line_left(self) -> None:
+        """The keys go to what was found: to the column they were in, else to the first that has any."""
+        found = [status for status in ITEM_STATUSES if self.columns[status].card]
+        if found and self.active.card is None:
+            self._activate(found[0])
         self.active.focus()
+
+    def on_descendant_focus(self) -> None:
         self.refresh_hints()
+
+    def on_paste(self) -> None:
+        self.say("A card has no place for what was pasted. Press n first: it becomes a new item.", "waiting")
+
+    def refresh_hints(self) -> None:
+        if self.filter.typing:
+            self.footer.show(_FILTER_HINTS)
+        else:
+            super().refresh_hints()
 
     # What the keys do
 
@@ -163,9 +188,12 @@ class BoardScreen(BoardMoves):
     def action_open(self) -> None:
         card = self.active.card
         if card is not None:
-            self.post_message(OpenRun(card.run.id) if card.run else OpenItem(card.item.id))
+            self.request(OpenRun(card.run.id) if card.run else OpenItem(card.item.id))
 
     def action_peek(self) -> None:
+        if self.size.height < PEEKABLE:
+            self.say("The window is too low for a peek. Enter opens the run.", "waiting")
+            return
         self._peeking = not self.peek.display
         self.peek.display = self._peeking
         if self._peeking:
@@ -194,7 +222,7 @@ class BoardScreen(BoardMoves):
             column.tick()
         self.active = column
         self.tabs.chosen = ITEM_STATUSES.index(status)
-        if not self.filter.has_pseudo_class("focus-within"):
+        if not self.filter.typing:
             self.call_after_refresh(column.focus)
         self._look()
         self.refresh_hints()
@@ -212,18 +240,18 @@ class BoardScreen(BoardMoves):
             shown, total = state.shown(status), state.count(status)
             hint = ("Nothing matches the filter.", "esc clears it") if total and not shown else _HINTS[status]
             self.columns[status].show(shown, total, hint)
-        self.tabs.names = tuple(f"{status.upper()} {state.count(status)}" for status in ITEM_STATUSES)
+        self.tabs.names = tuple(f"{status.upper()} {self.columns[status].count}" for status in ITEM_STATUSES)
         self._look()
         self.refresh_hints()
 
     def _look(self) -> None:
         if self.peek.display:
-            self.peek.look_at(self.active.card, self.desk.clock())
+            self.peek.look_at(self.here().card, self.desk.clock())
 
     async def _find_project(self) -> None:
         """Open the project that was made elsewhere while there was none; a dialog that is open goes first."""
         projects = await self.model.projects()
-        if projects and self.is_current:
+        if projects and self.is_active:
             self.post_message(OpenProject(projects[0].project.id))
 
 

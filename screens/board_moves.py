@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from screens.board_state import BoardState, beside, legal
+from screens import actions
+from screens.actions import BY_ID
+from screens.board_state import BoardState, beside, legal, next_legal
 from screens.deeds import DeedsScreen
 from screens.desk import Desk
 from screens.dialogs import Confirm, NewItemDialog
 from screens.model import CardView
 from screens.widgets.column import CardColumn
-from store.lifecycle import ITEM_EDGES
+from screens.widgets.spans import quoted
 from store.records import Item, ItemStatus
 
 
@@ -27,6 +29,8 @@ class BoardMoves(DeedsScreen):
         super().__init__(desk)
         self.state: BoardState | None = None
         """None until it is read."""
+        self._offer: tuple[str, ItemStatus] | None = None
+        """A card and where the key that was just refused moves it when it is pressed again."""
 
     def paint(self, statuses: Iterable[ItemStatus]) -> None:
         """Draw columns anew from the state."""
@@ -41,27 +45,33 @@ class BoardMoves(DeedsScreen):
         raise NotImplementedError
 
     def action_new(self) -> None:
-        self.go(self._new())
+        self.ask(self._new())
 
     def action_delete(self) -> None:
         if card := self.active.card:
-            self.go(self._delete(card))
+            self.ask(self._delete(card))
 
     def action_shift(self, step: int) -> None:
         """Move the card to the column beside; where that is no legal edge, say which there are."""
         card = self.active.card
         if card is None:
             return
-        target = beside(self.active.status, step)
+        status = card.item.status
+        target, beyond = beside(status, step), next_legal(status, step)
         if target is None:
-            self.say(f"There is no column to the {'left' if step < 0 else 'right'} of {card.item.status}.", "waiting")
-        elif target in ITEM_EDGES[card.item.status] and self.state is not None:
-            # Drawn before the next key is read, so that a second press acts on what the first one did.
-            self.paint(self.state.move(card.item.id, target))
-            self.follow(card.item.id, target)
-            self.go(self._move(self.state, card, target))
+            self.say(f"There is no column to the {'left' if step < 0 else 'right'} of {status}.", "waiting")
+        elif beyond is not None and (target == beyond or self._offer == (card.item.id, beyond)):
+            self._shift(card, beyond)
         else:
-            self.say(f"A {card.item.status} item can't become {target}; it can become {legal(card)}.", "waiting")
+            key = actions.keys_of(BY_ID["board.move-left" if step < 0 else "board.move-right"], self.desk.keymap)[0]
+            again = f" {key} again moves it to {beyond}." if beyond else ""
+            self.say(f"A {status} item can't become {target}; it can become {legal(card)}.{again}", "waiting")
+            self._offer = (card.item.id, beyond) if beyond else None
+
+    async def action_do(self, name: str) -> None:
+        if name not in ("board.move-left", "board.move-right"):
+            self._offer = None
+        await super().action_do(name)
 
     def action_reorder(self, step: int) -> None:
         card = self.active.card
@@ -73,6 +83,14 @@ class BoardMoves(DeedsScreen):
         else:
             self.paint(self.state.swap(card.item.id, other.item.id))
             self.go(self._reorder(self.state, card, other, step))
+
+    def _shift(self, card: CardView, target: ItemStatus) -> None:
+        """Drawn before the next key is read, so that a second press acts on what the first one did."""
+        self._offer = None
+        if self.state is not None:
+            self.paint(self.state.move(card.item.id, target))
+            self.follow(card.item.id, target)
+            self.go(self._move(self.state, card, target))
 
     async def _move(self, state: BoardState, card: CardView, target: ItemStatus) -> None:
         item_id = card.item.id
@@ -115,9 +133,9 @@ class BoardMoves(DeedsScreen):
             lost.insert(0, "everything under it")
         consequence = f"The item goes with {' and '.join(lost)}." if lost else "The item is gone for good."
         sure = await self.app.push_screen_wait(
-            Confirm(f"Delete “{card.item.title}”?", consequence, yes="Delete it", no="Keep it")
+            Confirm(f"Delete {quoted(card.item.title)}?", consequence, yes="Delete it", no="Keep it")
         )
         if sure:
             with self.trying("Deleting…"):
                 await self.model.delete_item(card.item.id)
-                self.say(f"Deleted “{card.item.title}”.", "good")
+                self.say(f"Deleted {quoted(card.item.title)}.", "good")

@@ -165,6 +165,14 @@ def beside(status: ItemStatus, step: int) -> ItemStatus | None:
     return ITEM_STATUSES[index] if 0 <= index < len(ITEM_STATUSES) else None
 
 
+def next_legal(status: ItemStatus, step: int) -> ItemStatus | None:
+    """The nearest column to the left (-1) or right (1) that an item of this status may go to."""
+    target = beside(status, step)
+    while target is not None and target not in ITEM_EDGES[status]:
+        target = beside(target, step)
+    return target
+
+
 def _order(card: CardView) -> tuple[int, datetime, str]:
     return card.item.sort_order, card.item.created_at, card.item.id
 

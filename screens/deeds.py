@@ -3,34 +3,51 @@
 from __future__ import annotations
 
 from screens.dialogs import Confirm, EditLine, HelpKeys, ProjectPicker, StartRun
-from screens.messages import GoHome, OpenItem, OpenProject, OpenRun, QuitRoom, TakeTerminal
+from screens.keys_in_order import room_of
+from screens.messages import GoHome, Gone, OpenItem, OpenProject, OpenRun, QuitRoom, TakeTerminal
 from screens.place import PlaceScreen
+from screens.widgets.spans import quoted
+from store.errors import NotFound
 from store.records import Item, Run
 
 
 class DeedsScreen(PlaceScreen):
     """A place whose keys act on the item and the run that ``here`` names."""
 
+    deleted = ""
+    """What was shown here and is no more; the place closes as soon as it is the one in sight."""
+
+    def gone(self, error: NotFound) -> None:
+        if self.header.crumbs:
+            self.deleted = self.header.crumbs[-1]
+            self.uncovered()
+        else:
+            super().gone(error)
+
+    def uncovered(self) -> None:
+        if self.deleted and self.is_active:
+            self.post_message(Gone(self, f"{quoted(self.deleted)} was deleted."))
+
     def action_start(self) -> None:
         if card := self.here().card:
-            self.go(self._start(card.item))
+            self.ask(self._start(card.item))
 
     def action_stop(self) -> None:
         here = self.here()
         if here.run and here.card:
-            self.go(self._stop(here.run, here.card.item))
+            self.ask(self._stop(here.run, here.card.item))
 
     def action_attach(self) -> None:
         if run := self.here().run:
-            self.go(self._take_terminal(run))
+            self.ask(self._take_terminal(run))
 
     def action_edit(self) -> None:
         if card := self.here().card:
-            self.go(self._edit(card.item))
+            self.ask(self._edit(card.item))
 
     def action_open_item(self) -> None:
         if card := self.here().card:
-            self.post_message(OpenItem(card.item.id))
+            self.request(OpenItem(card.item.id))
 
     def action_copy(self) -> None:
         here = self.here()
@@ -40,25 +57,27 @@ class DeedsScreen(PlaceScreen):
             self.say(f"Copied the {noun}'s id: {subject.id}", "good")
 
     def action_waiting(self) -> None:
-        self.go(self._next_waiting())
+        self.ask(self._next_waiting())
 
     def action_project(self) -> None:
-        self.go(self._choose_project())
+        self.ask(self._choose_project())
 
     def action_help(self) -> None:
+        room_of(self).hold_keys()
         self.app.push_screen(HelpKeys(self.PLACE, self.desk.keymap))
 
     def action_palette(self) -> None:
         self.app.action_command_palette()
 
     def action_theme(self) -> None:
+        room_of(self).hold_keys()
         self.app.action_change_theme()
 
     def action_home(self) -> None:
-        self.post_message(GoHome())
+        self.request(GoHome())
 
     def action_quit(self) -> None:
-        self.post_message(QuitRoom())
+        self.request(QuitRoom())
 
     def action_back(self) -> None:
         self.dismiss()
@@ -71,10 +90,12 @@ class DeedsScreen(PlaceScreen):
             return
         run = await self.app.push_screen_wait(StartRun(item, choices, self.model.start_run))
         if run is not None:
-            if self.header.facts.executor == "down":
-                self.say(f"{run.session_name} is pending. No executor runs: `pam up` starts one.", "waiting")
+            facts = self.header.facts
+            if facts.executor == "down":
+                why = facts.trouble or "No executor runs: `pam up` starts one."
+                self.say(f"{run.session_name} is pending. {why}", "waiting")
             else:
-                self.say(f"{run.session_name} is pending; the executor takes it from here.", "good")
+                self.say(f"Asked for {run.session_name}; its card says how it goes.", "good")
 
     async def _stop(self, run: Run, item: Item) -> None:
         if not run.live:
@@ -84,7 +105,7 @@ class DeedsScreen(PlaceScreen):
             return
         sure = await self.app.push_screen_wait(
             Confirm(
-                f"Stop {run.provider} on “{item.title}”?",
+                f"Stop {run.provider} on {quoted(item.title, 30)}?",
                 "The agent is asked to end; after 10 s it is killed. Its log and what it wrote stay.",
                 yes="Stop the run",
                 no="Let it run",
@@ -98,7 +119,7 @@ class DeedsScreen(PlaceScreen):
     async def _take_terminal(self, run: Run) -> None:
         with self.trying("Looking for the session…"):
             argv = await self.model.attach_command(run.id)
-            self.post_message(TakeTerminal(tuple(argv)))
+            self.request(TakeTerminal(tuple(argv)))
 
     async def _edit(self, item: Item) -> None:
         async def save(title: str) -> None:
@@ -116,7 +137,7 @@ class DeedsScreen(PlaceScreen):
             ids = [view.run.id for view in views]
             run = self.here().run
             now = ids.index(run.id) if run and self.PLACE == "run" and run.id in ids else -1
-            self.post_message(OpenRun(ids[(now + 1) % len(ids)]))
+            self.request(OpenRun(ids[(now + 1) % len(ids)]))
 
     async def _choose_project(self) -> None:
         projects = None
@@ -126,4 +147,4 @@ class DeedsScreen(PlaceScreen):
             return
         chosen = await self.app.push_screen_wait(ProjectPicker(self.desk, projects))
         if chosen is not None:
-            self.post_message(OpenProject(chosen.id))
+            self.request(OpenProject(chosen.id))

@@ -88,6 +88,7 @@ class ItemScreen(DeedsScreen):
         self.peek.close()
 
     def uncovered(self) -> None:
+        super().uncovered()
         self._look()
 
     def on_resize(self, event: Resize) -> None:
@@ -100,15 +101,19 @@ class ItemScreen(DeedsScreen):
     def action_step(self, step: int) -> None:
         self.entries.step(step)
 
+    def action_page(self, step: int) -> None:
+        text = self.query_one("#item-text", VerticalScroll)
+        text.scroll_relative(y=step * max(text.size.height // 2, 1), animate=False)
+
     def action_open(self) -> None:
         chosen = self.entries.chosen
         if chosen is not None:
-            self.post_message(OpenRun(chosen.id) if isinstance(chosen, Run) else OpenItem(chosen.item.id))
+            self.request(OpenRun(chosen.id) if isinstance(chosen, Run) else OpenItem(chosen.item.id))
         else:
             self.say("Nothing to open yet: s starts a run, n makes a child.", "waiting")
 
     def action_new(self) -> None:
-        self.go(self._new())
+        self.ask(self._new())
 
     async def _new(self) -> None:
         view = self.view

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from textual.message import Message
+from textual.screen import Screen
 
 from store.records import Item
 
@@ -28,6 +29,14 @@ class OpenProject(Message):
     """Show a project's board."""
 
     project_id: str
+
+
+@dataclass
+class Gone(Message):
+    """What a place shows was deleted: leave it, and say so."""
+
+    place: Screen[None]
+    sentence: str
 
 
 @dataclass

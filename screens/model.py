@@ -84,6 +84,8 @@ class HeaderFacts:
     """What the top line says, over all projects."""
 
     executor: ExecutorState = "down"
+    trouble: str = ""
+    """Why this control room can't be the executor, with what to do about it; empty when it can."""
     hosts_online: int = 0
     hosts_total: int = 0
     live: int = 0
@@ -119,6 +121,10 @@ class StartChoices:
     """Empty: whichever host is free."""
     model: str = ""
     prompt: str = ""
+    arguments: str = ""
+    """Those of ``provider``, as a shell would read them."""
+    cwd: str = ""
+    """Empty: where pam was started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +138,8 @@ class StartRequest:
     model: str = ""
     prompt: str = ""
     arguments: tuple[str, ...] = ()
+    cwd: str = ""
+    """Empty: the project's directory, else where pam was started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +204,9 @@ class ControlRoomModel(Protocol):
     async def delete_item(self, item_id: str) -> None:
         """Delete an item with everything under it; raises Conflict while a run of it lives."""
 
+    async def directory_trouble(self, cwd: str) -> str:
+        """Why agents of this machine can't work in a directory; empty when they can."""
+
     async def create_project(self, name: str, cwd: str | None) -> Project:
         """Make a project."""
 
@@ -205,6 +216,9 @@ class ControlRoomModel(Protocol):
     async def stop_run(self, run_id: str) -> None:
         """Ask for a stop; the executor carries it out."""
 
+    async def remember_theme(self, name: str) -> None:
+        """Make it the theme of the next start; raises ConfigError."""
+
     async def attach_command(self, run_id: str) -> Sequence[str]:
         """The argv that hands this terminal to the run's session; raises Conflict when there is no session."""
 
@@ -212,6 +226,9 @@ class ControlRoomModel(Protocol):
 
     def journal(self) -> AsyncIterator[Sequence[Event]]:
         """Batches of events, from the moment of the call on, in order; ends never."""
+
+    def executor(self) -> AsyncIterator[str]:
+        """A sentence whenever another process, this one or nobody has become the executor; ends never."""
 
     def pane(self, run: Run, rows: int) -> AsyncIterator[Sequence[str]]:
         """The run's screen as ANSI rows, whenever it changes, the latest only; ends when the session does.

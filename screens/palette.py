@@ -25,19 +25,22 @@ class _Command(NamedTuple):
     words: str
     help: str
     run: IgnoreReturnCallbackType
+    can: bool = True
 
 
 class ActionCommands(Provider):
-    """Actions that can act now, with their keys."""
+    """Actions with their keys; one that can't act now is found by its name, with its reason."""
 
     async def discover(self) -> Hits:
         for command in self._commands():
-            yield DiscoveryHit(command.words, command.run, help=escape(command.help))
+            if command.can:
+                yield DiscoveryHit(command.words, command.run, help=escape(command.help))
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for command in self._commands():
             if (score := matcher.match(command.words)) > 0:
+                score = score if command.can else score / 2
                 yield Hit(score, matcher.highlight(escape(command.words)), command.run, help=escape(command.help))
 
     def _commands(self) -> Iterator[_Command]:
@@ -46,10 +49,11 @@ class ActionCommands(Provider):
             return
         here = place.here()
         for action in actions.at(place.PLACE):
-            if action.palette and not action.why_not(here):
+            if action.palette:
                 keys = " or ".join(actions.keys_of(action, place.desk.keymap))
+                reason = action.why_not(here)
                 run = partial(place.action_do, action.id)
-                yield _Command(action.title, f"{action.tooltip}  ·  {keys}", run)
+                yield _Command(action.title, reason or f"{action.tooltip}  ·  {keys}", run, not reason)
 
 
 class CardCommands(Provider):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from screens.model import CardView
+from screens.widgets.spans import quoted
 from store.records import Kind
 
 CHILD_KIND: dict[Kind, Kind] = {"milestone": "epic", "epic": "task", "task": "subtask", "subtask": "subtask"}
@@ -31,5 +32,5 @@ def trouble(typed: str, found: Sequence[CardView]) -> str:
         return ""
     if not found:
         return f"No open item is called “{typed}”."
-    named = ", ".join(f"“{card.item.title}”" for card in found[:3])
+    named = ", ".join(quoted(card.item.title) for card in found[:3])
     return f"“{typed}” could be {named}{' and more' if len(found) > 3 else ''}. Type more of it."

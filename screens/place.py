@@ -13,6 +13,7 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -20,9 +21,10 @@ from screens import actions
 from screens.actions import BY_ID, Here
 from screens.bursts import Bursts
 from screens.desk import Desk
+from screens.keys_in_order import room_of
 from screens.widgets.footer import FooterLine, Hint
 from screens.widgets.header import HeaderBar
-from store.errors import PamError
+from store.errors import NotFound, PamError
 from store.records import Event
 
 PATIENCE: Final = 0.3
@@ -80,6 +82,10 @@ class PlaceScreen(Screen[None]):
     async def changed(self, events: Sequence[Event]) -> None:
         """Read again what these events may have changed."""
 
+    def gone(self, error: NotFound) -> None:
+        """What is shown here does not exist any more."""
+        self.say(str(error), "bad")
+
     def tick(self) -> None:
         """A minute has passed: ages are drawn anew, and the executor is asked for, which writes no journal."""
         self.header.tick()
@@ -95,6 +101,12 @@ class PlaceScreen(Screen[None]):
         """The journal moved; ``changed`` follows within a frame."""
         self._bursts.add(events)
 
+    async def heed(self, sentence: str) -> None:
+        """Who the executor is has changed: the top line shows it, the bottom line says it."""
+        with self.trying():
+            await self._read_header()
+            self.say(sentence, "bad" if self.header.facts.executor == "down" else "good")
+
     def say(self, sentence: str, tone: str = "soft") -> None:
         """Show a sentence in the footer."""
         self.footer.say(sentence, tone)
@@ -102,6 +114,16 @@ class PlaceScreen(Screen[None]):
     def go(self, work: Coroutine[object, object, object]) -> None:
         """Do something without holding up the keys."""
         self.run_worker(work, group="verbs", exit_on_error=True)
+
+    def ask(self, work: Coroutine[object, object, object]) -> None:
+        """As ``go``, for work that opens a dialog: what is typed until then is typed into it."""
+        room_of(self).hold_keys()
+        self.go(self._ask(work))
+
+    def request(self, message: Message) -> None:
+        """Ask the control room for another place; what is typed until it is there is meant for it."""
+        room_of(self).hold_keys(place=True)
+        self.post_message(message)
 
     @contextmanager
     def trying(self, under_way: str = "") -> Iterator[None]:
@@ -146,11 +168,21 @@ class PlaceScreen(Screen[None]):
             await self._read_header()
             await self.load()
         self.refresh_hints()
+        room_of(self).release_keys(place=True)
+
+    async def _ask(self, work: Coroutine[object, object, object]) -> None:
+        try:
+            await work
+        finally:
+            room_of(self).release_keys()
 
     async def _tell(self, events: Sequence[Event]) -> None:
         with self.trying():
             await self._read_header()
-            await self.changed(events)
+            try:
+                await self.changed(events)
+            except NotFound as error:
+                self.gone(error)
         self.refresh_hints()
 
     async def _read_header(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import ClassVar, Final
 
 from textual.binding import BindingType
@@ -23,6 +24,8 @@ from store.records import Event
 
 TABS: Final = ("terminal", "events")
 """In this order; the log and the signals of a run take their places here."""
+FAR: Final = 1_000_000
+"""Lines beyond any end."""
 
 
 class RunScreen(DeedsScreen):
@@ -78,6 +81,7 @@ class RunScreen(DeedsScreen):
         self._watched = None
 
     def uncovered(self) -> None:
+        super().uncovered()
         if self.view is not None:
             self._watch(self.view)
 
@@ -87,6 +91,20 @@ class RunScreen(DeedsScreen):
     def action_show_tab(self, index: int) -> None:
         self.tabs.chosen = index
         self.query_one(ContentSwitcher).current = TABS[index]
+
+    def action_scroll(self, lines: int) -> None:
+        if self.tabs.chosen == TABS.index("events"):
+            self.events.scroll_relative(y=lines, animate=False)
+            return
+        self.pane.scroll(lines)
+        below = self.pane.above
+        self.tabs.names = (f"Terminal, {below} lines up" if below else "Terminal", *self.tabs.names[1:])
+
+    def action_page(self, step: int) -> None:
+        self.action_scroll(step * max(self.pane.size.height or self.events.size.height, 2) // 2)
+
+    def action_edge(self, step: int) -> None:
+        self.action_scroll(step * FAR)
 
     def _watch(self, view: RunView) -> None:
         """Follow the session from the moment it is up, anew for each attempt."""
@@ -101,4 +119,5 @@ class RunScreen(DeedsScreen):
 
     def _follow(self, view: RunView) -> None:
         frames = self.model.pane(view.run, max(self.app.size.height, ROWS))
-        self.run_worker(watch(self.pane, frames), group="pane", exclusive=True)
+        # A function, not its coroutine: one that is cancelled before it begins would never be awaited.
+        self.run_worker(partial(watch, self.pane, frames), group="pane", exclusive=True)  # type: ignore[arg-type]

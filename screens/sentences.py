@@ -28,7 +28,7 @@ def sentence(event: Event) -> str:
         case "run.started":
             return f"agent runs{_number(facts, 'pid', ', pid ')}"
         case "run.finished":
-            return f"ended{_number(facts, 'exit_code', ' with ')}{_colon(facts, 'spawn_error')}"
+            return f"ended{_ending(facts)}{_colon(facts, 'spawn_error')}"
         case "run.failed":
             reason = facts.get("failure_reason")
             return f"failed{_colon({'why': FAILURES.get(str(reason), reason)}, 'why')}{_colon(facts, 'detail')}"
@@ -37,6 +37,13 @@ def sentence(event: Event) -> str:
         case "work_item.status_changed":
             return f"moved from {_word(facts, 'from', '?')} to {_word(facts, 'to', '?')}"
     return _PLAIN.get(event.topic, event.topic.partition(".")[2].replace("_", " "))
+
+
+def _ending(facts: Mapping[str, object]) -> str:
+    code = facts.get("exit_code")
+    if isinstance(code, int) and code < 0:
+        return f" by signal {-code}"
+    return _number(facts, "exit_code", " with ")
 
 
 def _said(facts: Mapping[str, object]) -> str:

@@ -128,9 +128,8 @@ PALETTES: Final[Mapping[str, Palette]] = {
 DEFAULT_THEME: Final = "pam-dark"
 
 
-def pam_theme(name: str) -> Theme:
+def pam_theme(name: str, palette: Palette) -> Theme:
     """The Textual theme made of a palette."""
-    palette = PALETTES[name]
     return Theme(
         name=name,
         dark=name != "pam-light",

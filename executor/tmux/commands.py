@@ -21,6 +21,8 @@ HUB = "pam-hub"
 
 SESSION_NAME = re.compile(r"pam-[0-9a-f]{8}")
 _SOCKET_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+WAY_OUT = "ctrl+] leaves; the agent goes on"
+HINT_MS = "4000"
 PANE_ID = re.compile(r"%[0-9]{1,10}")
 _BARE_WORD = re.compile(r"-?[A-Za-z0-9][A-Za-z0-9-]*")
 
@@ -183,9 +185,11 @@ def attach_control() -> Command:
 
 
 def attach_terminal(session: str, *, read_only: bool) -> Command:
-    """Gives the terminal to the agent's pane; a reader has no input and no say in its size."""
-    flags = ("-r", "-f", "ignore-size") if read_only else ()
-    return command("attach-session", "-t", pane_target(session), *flags)
+    """Gives the terminal to the agent's pane, and says for a moment how to leave; a reader has no input."""
+    target, flags = pane_target(session), ("-r", "-f", "ignore-size") if read_only else ()
+    # Nothing else on the screen names the key, and no other key leaves.
+    hint = command("display-message", "-t", target, "-d", HINT_MS, WAY_OUT)
+    return command("attach-session", "-t", target, *flags).then(hint)
 
 
 def server_identity() -> Command:

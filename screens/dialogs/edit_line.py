@@ -14,6 +14,8 @@ from screens.widgets.text_line import TextLine
 class EditLine(Dialog[str]):
     """The new text; ``save`` stores it first, and what it refuses is said with the text still there."""
 
+    WIDE = True
+
     def __init__(self, question: str, value: str, save: Callable[[str], Awaitable[None]]) -> None:
         super().__init__(question, "↵ save   esc leave")
         self._value = value

@@ -14,6 +14,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from screens.confine import one_line
+from screens.keys_in_order import room_of
+from screens.widgets.text_line import TextLine
 from store.errors import PamError
 
 T = TypeVar("T")
@@ -53,6 +55,10 @@ class Dialog(ModalScreen[T | None]):
         """Carry out the answer; the dialog closes with its result, or stays and says why not."""
         self.run_worker(self._submit(verb), group="submit")
 
+    def on_text_line_overflowed(self, event: TextLine.Overflowed) -> None:
+        event.stop()
+        self.complain("Only the first line of what was pasted is taken: there is room for one.")
+
     def action_leave(self) -> None:
         self.dismiss(None)
 
@@ -61,16 +67,21 @@ class Dialog(ModalScreen[T | None]):
             result = await verb
         except PamError as error:
             self.complain(str(error))
+            room_of(self).release_keys()
         else:
             self.dismiss(result)
         finally:
             self._busy = False
 
     def begin(self) -> bool:
-        """Whether an answer may be carried out now: one at a time, so that Enter twice does it once."""
+        """Whether an answer may be carried out now: one at a time, so that Enter twice does it once.
+
+        What is typed after it is meant for what comes after the dialog.
+        """
         if self._busy:
             return False
         self._busy = True
+        room_of(self).hold_keys()
         return True
 
 

@@ -23,6 +23,7 @@ class HelpKeys(Dialog[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,q,enter", "leave", "Close", show=False),
+        Binding("ctrl+p", "commands", "Commands", show=False),
         Binding("j,down", "scroll(1)", "Down", show=False),
         Binding("k,up", "scroll(-1)", "Up", show=False),
     ]
@@ -36,6 +37,10 @@ class HelpKeys(Dialog[bool]):
     def compose_dialog(self) -> Iterator[Widget]:
         with VerticalScroll(id="help", can_focus=False):
             yield Static(self._table())
+
+    def action_commands(self) -> None:
+        self.dismiss(None)
+        self.app.call_later(self.app.action_command_palette)
 
     def action_scroll(self, step: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=step * 2, animate=False)

@@ -19,6 +19,7 @@ from screens.dialogs.start_run import PromptArea, field
 from screens.model import CardView, NewItem
 from screens.quick_add import QuickAdd, parse
 from screens.widgets.choice import Choice
+from screens.widgets.spans import clip
 from screens.widgets.text_line import TextLine
 from store.records import KINDS, Item, Kind
 
@@ -65,6 +66,17 @@ class NewItemDialog(Dialog[Item]):
     def on_input_changed(self) -> None:
         self.complain("")
         self._preview()
+
+    def on_text_line_overflowed(self, event: TextLine.Overflowed) -> None:
+        """Of a text that is pasted the first line is the title, the others are the description."""
+        if event.line.id != "line":
+            return
+        event.prevent_default()
+        if not self.whole:
+            self.action_form()
+        description = self.query_one("#description", PromptArea)
+        description.text = "\n".join(text for text in (description.text, event.rest) if text)
+        description.focus()
 
     def on_choice_changed(self) -> None:
         self._preview()
@@ -138,7 +150,7 @@ class NewItemDialog(Dialog[Item]):
         kind = self._kind(parent)
         parts: list[str | tuple[str, str]] = [(f"{KIND_GLYPHS[kind]} {kind}", "$kind")]
         if parent is not None:
-            parts += [(" under ", "$soft"), (one_line(parent.item.title), "$ink")]
+            parts += [(" under ", "$soft"), (clip(one_line(parent.item.title), 50), "$ink")]
         elif typed.parent:
             reason = parents.trouble(typed.parent, parents.matching(typed.parent, self._cards))
             parts.append((f"  {one_line(reason)}", "$waiting"))

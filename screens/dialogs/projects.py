@@ -15,8 +15,10 @@ from screens.confine import one_line
 from screens.desk import Desk
 from screens.dialogs.frame import Dialog
 from screens.dialogs.start_run import field
+from screens.keys_in_order import room_of
 from screens.model import ProjectView
 from screens.widgets.text_line import TextLine
+from store.errors import InvalidValue
 from store.records import Project
 
 _NEW = "new"
@@ -48,6 +50,7 @@ class ProjectPicker(Dialog[Project]):
         self._list(event.value)
 
     def on_input_submitted(self) -> None:
+        room_of(self).hold_keys()
         self.query_one(OptionList).action_select()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -91,6 +94,7 @@ class NewProject(Dialog[Project]):
         super().__init__("New project", "↵ create   ⇥ next   esc leave")
         self._desk = desk
         self._called = called
+        self._doubted = ""
 
     def compose_dialog(self) -> Iterator[Widget]:
         yield field("Name", TextLine(self._called, id="name"))
@@ -105,7 +109,15 @@ class NewProject(Dialog[Project]):
         if not name:
             self.complain("It needs a name.")
         elif self.begin():
-            self.submit(self._desk.model.create_project(name, cwd or None))
+            self.submit(self._made(name, cwd))
+
+    async def _made(self, name: str, cwd: str) -> Project:
+        """A directory that is not there is doubted once: it may be one of another machine, or still to come."""
+        model = self._desk.model
+        if cwd not in ("", self._doubted) and (trouble := await model.directory_trouble(cwd)):
+            self._doubted = cwd
+            raise InvalidValue(f"{trouble} Enter again keeps it all the same.")
+        return await model.create_project(name, cwd or None)
 
 
 def _line(view: ProjectView) -> Content:

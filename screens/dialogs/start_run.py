@@ -61,6 +61,7 @@ class StartRun(Dialog[Run]):
         yield field("Model", TextLine(choices.model, placeholder="the provider's default", id="model"))
         yield field("Arguments", TextLine(placeholder="none", id="arguments"))
         yield field("Prompt", PromptArea(choices.prompt, id="prompt", show_line_numbers=False))
+        yield field("Directory", TextLine(choices.cwd, placeholder="where pam was started", id="cwd"))
 
     def on_mount(self) -> None:
         self.query_one("#provider").focus()
@@ -108,6 +109,7 @@ class StartRun(Dialog[Run]):
             model=self.query_one("#model", Input).value.strip() if provider.takes_model else "",
             prompt=self.query_one("#prompt", PromptArea).text.strip() if provider.takes_prompt else "",
             arguments=given,
+            cwd=self.query_one("#cwd", Input).value.strip(),
         )
 
     def _fit(self) -> None:
@@ -119,7 +121,10 @@ class StartRun(Dialog[Run]):
         self.query_one("#field-model").display = provider.takes_model
         self.query_one("#field-prompt").display = provider.takes_prompt
         self.query_one("#model", Input).suggester = SuggestFromList(provider.models)
-        line = self.query_one("#arguments", Input)
+        line, before = self.query_one("#arguments", Input), self._choices
+        mine = provider.name == before.provider
+        if line.value == ("" if mine else before.arguments):
+            line.value = before.arguments if mine else ""
         line.placeholder = "a command, such as: make test" if provider.needs_arguments else "none"
 
 

@@ -53,6 +53,8 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
         self._cards: list[CardView] = []
         self._tops: list[int] = []
         self._hint: tuple[str, ...] = ()
+        self.count = "0"
+        """How many cards there are, and how many of them are shown where that differs."""
         self._drawn: dict[tuple[int, Ground], list[Strip]] = {}
 
     @property
@@ -72,14 +74,16 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
 
     def show(self, shown: Sequence[CardView], total: int, hint: tuple[str, ...]) -> None:
         """Take new cards; the cursor stays on its card, or near it. ``hint`` is said when there are none."""
-        before = self.card
+        before, seen = self.card, self._in_sight()
         self._cards = list(shown)
         self._hint = hint
         index = self._index(before.item.id) if before else None
         self.cursor = min(self.cursor, max(len(self._cards) - 1, 0)) if index is None else index
-        count = str(total) if len(shown) == total else f"{len(shown)} of {total}"
-        self.border_title = f"{self.status.upper()} · {count}" if not self.folded else ""
+        self.count = str(total) if len(shown) == total else f"{len(shown)} of {total}"
+        self._entitle()
         self._measure()
+        if seen or index is None:
+            self._reveal()
         if self.card != before:
             self.post_message(self.Entered(self, self.card))
 
@@ -99,6 +103,7 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
         index = self._index(item_id)
         if index is None:
             return False
+        self.fold(False)
         self.go(index)
         return True
 
@@ -115,7 +120,10 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
 
     def fold(self, folded: bool) -> None:
         """Show only the column's name, or its cards again."""
-        self.set_class(folded, "-folded")
+        if folded != self.folded:
+            self.set_class(folded, "-folded")
+            self._entitle()
+            self._measure()
 
     def tick(self) -> None:
         """A minute has passed: ages are drawn anew."""
@@ -136,6 +144,7 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self, _: events.Resize) -> None:
         self._measure()
+        self._reveal()
 
     def on_focus(self) -> None:
         self.post_message(self.Focused(self))
@@ -166,8 +175,17 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
             self._tops.append(top)
             top += cards.height(card, width) + 1
         self.virtual_size = Size(width, 0 if self.folded else max(top - 1, 0))
-        self._reveal()
         self.refresh()
+
+    def _entitle(self) -> None:
+        self.border_title = "" if self.folded else f"{self.status.upper()} · {self.count}"
+
+    def _in_sight(self) -> bool:
+        """Whether the cursor's card is seen; where the wheel has left it, a change elsewhere must not pull back."""
+        if not self._cards:
+            return True
+        top = self._tops[self.cursor] - self.scroll_offset.y
+        return -cards.height(self._cards[self.cursor], self.width) < top < self.size.height
 
     def _reveal(self) -> None:
         if self._cards and not self.folded:

@@ -24,10 +24,13 @@ class EventList(Toned, ScrollView, can_focus=False):
         super().__init__(id=id)
         self._clock = clock
         self._events: Sequence[Event] = ()
+        self._cells = 0
+        """Width of the times."""
 
     def show(self, events: Sequence[Event]) -> None:
         """Take new lines."""
         self._events = events
+        self._cells = max((len(self._when(event)) for event in events), default=0)
         self.virtual_size = Size(self.size.width, len(events))
         self.refresh()
 
@@ -39,13 +42,15 @@ class EventList(Toned, ScrollView, can_focus=False):
         if index >= len(self._events):
             return self.blank(width, "column")
         event = self._events[index]
-        when = moment(event.at, self._clock())
         attempt = event.payload.get("attempt")
         right = [Span(f"attempt {attempt} ", "soft")] if isinstance(attempt, int) and attempt > 1 else []
         left = [
-            Span(f" {when:>12}  ", "soft"),
+            Span(f" {self._when(event):<{self._cells}}  ", "soft"),
             Span(f"{one_line(event.topic):<24} ", "label"),
             Span(sentence(event), "ink"),
             Span(f"  by {one_line(event.actor)}", "soft"),
         ]
         return line(left, right, width, style_of)
+
+    def _when(self, event: Event) -> str:
+        return moment(event.at, self._clock(), seconds=True)

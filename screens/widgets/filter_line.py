@@ -42,6 +42,11 @@ class FilterLine(Horizontal):
         """What is typed."""
         return self._line.value
 
+    @property
+    def typing(self) -> bool:
+        """Whether the keys go here."""
+        return self._line.has_focus
+
     def compose(self) -> Iterator[Widget]:
         yield Label("/")
         yield self._line

@@ -33,6 +33,13 @@ class Pane(Widget, can_focus=False):
         self._said: tuple[str, ...] = ()
         self._renderer: RowRenderer | None = None
         self._drawn: list[Strip] = []
+        self.above = 0
+        """Lines that are hidden below the window, because the operator has scrolled up."""
+
+    def scroll(self, lines: int) -> None:
+        """Go down, or up where ``lines`` is negative, as far as the capture reaches; at its end it follows again."""
+        self.above -= lines
+        self._update()
 
     def show(self, rows: Sequence[str]) -> None:
         """Draw a capture; rows beyond the window are cut, blank rows at its end don't count."""
@@ -76,7 +83,9 @@ class Pane(Widget, can_focus=False):
         base = self._drawing().base.bgcolor
         while strips and _blank(strips[-1], base):
             strips.pop()
-        return strips[-height:]
+        self.above = max(min(self.above, len(strips) - height), 0)
+        end = len(strips) - self.above
+        return strips[max(end - height, 0) : end]
 
     def _sentences(self) -> list[Strip]:
         """The sentences in the middle of the window."""

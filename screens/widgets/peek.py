@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from textual.containers import Vertical
@@ -56,7 +57,8 @@ class Peek(Vertical):
 
     def _follow(self, run: Run) -> None:
         frames = self._model.pane(run, max(self.app.size.height, ROWS))
-        self.run_worker(watch(self._pane, frames), group="peek", exclusive=True)
+        # A function, not its coroutine: one that is cancelled before it begins would never be awaited.
+        self.run_worker(partial(watch, self._pane, frames), group="peek", exclusive=True)  # type: ignore[arg-type]
 
     def _forget(self, *said: str) -> None:
         if self._waiting is not None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, get_character_cell_size, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from screens.confine import one_line
+
 ELLIPSIS = "…"
+_CLOSING = frozenset("、。，．：；？！）」』】〉》〕”’…")
+"""What no line begins with."""
 
 
 class Span(NamedTuple):
@@ -51,18 +55,35 @@ def clip(text: str, width: int) -> str:
     return set_cell_size(text, width - 1).rstrip() + ELLIPSIS if width > 0 else ""
 
 
+def quoted(title: str, width: int = 40) -> str:
+    """A title in quotation marks, short enough to stand in a sentence."""
+    return f"“{clip(one_line(title), width)}”"
+
+
 def wrap(text: str, width: int, lines: int) -> list[str]:
-    """``text`` over at most ``lines`` lines, broken at spaces, the last one clipped; one empty line for no text."""
+    """``text`` over at most ``lines`` lines, the last one clipped; one empty line for no text.
+
+    Broken at spaces and beside wide characters; inside a word only where the line would stay nearly empty.
+    """
     done: list[str] = []
-    words = text.split(" ")
-    while words and len(done) < lines - 1:
-        taken = words.pop(0)
-        while words and cell_len(taken) + 1 + cell_len(words[0]) <= width:
-            taken += " " + words.pop(0)
-        done.append(clip(taken, width))
-    if words or not done:
-        done.append(clip(" ".join(words), width))
-    return done
+    while len(done) < lines - 1 and cell_len(text) > width > 0:
+        cut = _break(text, width)
+        done.append(clip(text[:cut].rstrip(), width))
+        text = text[cut:].lstrip()
+    return [*done, clip(text, width)] if text or not done else done
+
+
+def _break(text: str, width: int) -> int:
+    """How many characters the first line takes, one at least."""
+    cells, best, before = 0, 0, 1
+    for index, character in enumerate(text):
+        size = get_character_cell_size(character)
+        if size and (character == " " or (2 in (size, before) and character not in _CLOSING)):
+            best = index
+        if cells + size > width:
+            return max(best if cell_len(text[:best]) > width // 3 else index, 1)
+        cells, before = cells + size, size or before
+    return len(text)
 
 
 def _clipped(spans: Sequence[Span], room: int, style_of: StyleOf) -> list[Segment]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from app.config_file import read_config
+from app.seat import Seat
 from app.store_model import StoreModel, Surroundings
 from executor.capture import PaneSource
+from executor.service import host_executor
 from executor.settings import ExecutorSettings
 from providers import catalog
+from screens.model import StartRequest
 from store import board, items, journal, projects, runs
 from store.database import Store, open_store
+from store.errors import InvalidValue
 from store.home import Home
 from store.records import Item
 
@@ -34,8 +40,9 @@ def item(store: Store, tmp_path: Path) -> Item:
 @pytest.fixture
 def model(store: Store, tmp_path: Path) -> Iterator[StoreModel]:
     home = Home(tmp_path / "home")
-    around = Surroundings(home, ExecutorSettings(), lambda: catalog.load(home.path))
-    made = StoreModel(store, around, PaneSource(around.settings, home.path))
+    around = Surroundings(home, home.config, ExecutorSettings(), lambda: catalog.load(home.path))
+    seat = Seat(home, lambda: host_executor(store, home, around.settings, hosted_by="control-room"))
+    made = StoreModel(store, around, PaneSource(around.settings, home.path), seat)
     yield made
     made.close()
 
@@ -96,3 +103,43 @@ async def test_an_edit_is_one_write(model: StoreModel, store: Store, item: Item)
     assert event.payload["fields"] == ["description", "title"]
     await model.edit_item(item.id, title="Fix it")
     assert items.get(store, item.id).description == "All of them"
+
+
+async def test_a_start_in_a_directory_that_is_not_there_names_the_field_that_helps(
+    model: StoreModel, store: Store, item: Item, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone"
+    projects.edit(store, item.project_id, cwd=str(gone), actor="operator")
+    with pytest.raises(InvalidValue, match=f"There is no directory {gone}. Make it, or name another under Directory."):
+        await model.start_run(StartRequest(item.id, "demo", cwd=str(gone)))
+    assert runs.list_all(store) == []
+    run = await model.start_run(StartRequest(item.id, "demo", cwd=str(tmp_path)))
+    assert run.cwd == str(tmp_path)
+
+
+async def test_what_the_last_run_of_an_item_was_started_with_stands_there_again(
+    model: StoreModel, item: Item, tmp_path: Path
+) -> None:
+    first = await model.start_choices(item.id)
+    assert (first.cwd, first.arguments) == (str(tmp_path), "")
+    there = tmp_path / "there"
+    there.mkdir()
+    await model.start_run(StartRequest(item.id, "shell", arguments=("sh", "-c", "echo 'a b'"), cwd=str(there)))
+    again = await model.start_choices(item.id)
+    assert (again.provider, again.cwd) == ("shell", str(there))
+    assert shlex.split(again.arguments) == ["sh", "-c", "echo 'a b'"]
+
+
+@pytest.mark.parametrize(("named", "trouble"), [("", ""), ("gone", "There is no directory"), ("relative", "")])
+async def test_a_directory_is_doubted_only_where_it_can_be_seen(
+    model: StoreModel, tmp_path: Path, named: str, trouble: str
+) -> None:
+    asked = named if named == "relative" else str(tmp_path / named)
+    assert (await model.directory_trouble(asked)).startswith(trouble)
+    assert bool(await model.directory_trouble(asked)) == bool(trouble)
+    assert await model.directory_trouble("~nobody-of-this-name/x") == ""
+
+
+async def test_a_theme_is_kept_in_the_config(model: StoreModel, tmp_path: Path) -> None:
+    await model.remember_theme("pam-light")
+    assert read_config(tmp_path / "home" / "config.toml", required=True).values["ui.theme"] == "pam-light"

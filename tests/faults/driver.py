@@ -12,8 +12,10 @@ from pathlib import Path
 from store.errors import PamError
 from store.records import Event, Run
 from tests.faults import invariants
-from tests.faults.faults import FAULTS, Step, ask_to_stop, start
+from tests.faults.deeds import ask_to_stop, start
+from tests.faults.faults import FAULTS
 from tests.faults.settle import emptied, settle
+from tests.faults.steps import Step
 from tests.faults.world import World, make_world
 
 BURSTS = (0.1, 0.3, 0.6)
@@ -117,9 +119,7 @@ class Play:
         executor.stop()
         sight = invariants.look(self.world)
         found = list(invariants.control_clients_belong_to_somebody(sight))
-        found += [
-            f"left: {one}" for one in sight.everybody if one.wrapper and str(self.world.home.path) in one.argv[-1]
-        ]
+        found += [f"left: {one}" for one in sight.everybody if one.wrapper_of(self.world.home.path)]
         if found:
             raise self._found(found)
         self._tell("    ended")

@@ -4,81 +4,16 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from executor import lock
-from store import items, runs
-from store.errors import IllegalTransition, NotFound
-from store.records import Run
-from tests.faults import processes
-from tests.faults.agents import KINDS
-from tests.faults.world import ACTOR, HOLD_DATABASE, HOLD_FILE, Story, World
+from tests.faults import deeds, processes
+from tests.faults.steps import Step, live, standing
+from tests.faults.world import HOLD_DATABASE, HOLD_FILE, World
 from tests.support.waiting import until
-
-POLICIES = ("infrastructure", "infrastructure", "infrastructure", "never", "on-failure", "always")
-CODES = (0, 0, 1, 3, 130)
-
-
-@dataclass(frozen=True)
-class Step:
-    """One line of a schedule, drawn before anything happens: the same seed gives the same steps."""
-
-    number: int
-    fault: str
-    where: float
-    """Which of the possible victims, from 0 to 1."""
-    what: float
-    """Everything else that the fault may choose."""
-    settle: bool
-    """Whether the dust may settle before the next step."""
-
-    def victim(self, found: list[Run]) -> Run | None:
-        """One of them, None when there is none."""
-        return found[int(self.where * len(found))] if found else None
-
 
 Fault = Callable[[World, Step], str | None]
 """Says what it did; None when there was nothing to break."""
-
-
-def start(world: World, step: Step) -> str:
-    """A new run of any kind; hostile ones as often as tame ones."""
-    drawn = step.where * sum(kind.weight for kind in KINDS)
-    for kind in KINDS:
-        drawn -= kind.weight
-        if drawn < 0:
-            break
-    policy = POLICIES[int(step.what * len(POLICIES))]
-    run = world.start(kind, restart_policy=policy, max_attempts=2 if kind.natural else 4)
-    return f"start {kind.name} {run.session_name} ({policy})"
-
-
-def gate(world: World, step: Step) -> str | None:
-    """An agent ends by itself."""
-    run = step.victim([run for run in _standing(world) if world.stories[run.id].kind.gated])
-    code = CODES[int(step.what * len(CODES))]
-    if run is None or not world.open_gate(run, code):
-        return None
-    world.stories[run.id].allow(run.attempt, f"exit:{code}", due=True)
-    return f"exit {code} of {run.session_name}"
-
-
-def stop(world: World, step: Step) -> str | None:
-    """The operator stops a run, in whatever state it is."""
-    run = step.victim([run for run in world.all_runs() if run.live or run.retry_at is not None])
-    return ask_to_stop(world, run) if run else None
-
-
-def ask_to_stop(world: World, run: Run) -> str:
-    """The operator's wish; a failed run that waited for its restart is called off, and stays failed."""
-    try:
-        asked = runs.request_stop(world.store, run.id, actor=ACTOR)
-    except IllegalTransition:
-        return f"stop {run.session_name}, which has ended"
-    if asked.status != "failed":
-        world.stories[run.id].allow(asked.attempt, "stopped", due=True)
-    return f"stop {run.session_name} while {run.status}"
 
 
 def kill_executor(world: World, step: Step) -> str | None:
@@ -127,7 +62,7 @@ def double_executor(world: World, step: Step) -> str:
 
 def kill_wrapper(world: World, step: Step) -> str | None:
     """kill -9 of a wrapper: no report of the end will come."""
-    run = step.victim([run for run in _standing(world) if run.wrapper_pid])
+    run = step.victim([run for run in standing(world) if run.wrapper_pid])
     if run is None or run.wrapper_pid is None:
         return None
     processes.send(run.wrapper_pid, signal.SIGKILL)
@@ -137,7 +72,7 @@ def kill_wrapper(world: World, step: Step) -> str | None:
 
 def kill_agent(world: World, step: Step) -> str | None:
     """kill -9 of an agent."""
-    run = step.victim(_standing(world))
+    run = step.victim(standing(world))
     pid = world.agent_pid(run) if run else None
     if run is None or pid is None:
         return None
@@ -162,12 +97,29 @@ def kill_tmux(world: World, step: Step) -> str | None:
     if pid is None:
         return None
     processes.send(pid, signal.SIGKILL if step.what < 0.7 else signal.SIGTERM)
-    for run in _live(world):
+    for run in live(world):
         # Where nothing was made yet, the attempt goes on in the next server.
         world.stories[run.id].allow(run.attempt, "*", due=run.status == "running")
         world.stories[run.id].allow(run.attempt + 1, "*")
     world.tmux_deaths += 1
     return f"kill tmux server {pid}"
+
+
+def kill_everything(world: World, step: Step) -> str | None:
+    """What a crash of the machine leaves: executor, server, wrappers and agents gone at once, and nobody reported."""
+    server = world.server_pid()
+    if server is None:
+        return None
+    if world.executor is not None and world.executor.lives:
+        world.executor.kill()
+    for run in live(world):
+        world.stories[run.id].allow(run.attempt, "*", due=run.status == "running")
+        world.stories[run.id].allow(run.attempt + 1, "*")
+    ours = [one for one in processes.everybody() if one.home == str(world.home.path) or one.wrapper_of(world.home.path)]
+    for pid in (server, *(one.pid for one in ours)):
+        processes.send(pid, signal.SIGKILL)
+    world.tmux_deaths += 1
+    return f"kill -9 of everything: executor, server {server}, {len(ours)} wrappers and agents"
 
 
 def freeze_tmux(world: World, step: Step) -> str | None:
@@ -188,34 +140,9 @@ def remove_socket(world: World, step: Step) -> str | None:
     return "tmux socket removed"
 
 
-def kill_session(world: World, step: Step) -> str | None:
-    """The operator ends a session behind pam's back."""
-    run = step.victim(_standing(world))
-    if run is None:
-        return None
-    world.stories[run.id].allow(run.attempt, "exit:*", "session_lost", due=True)
-    world.tmux("kill-session", "-t", f"={run.session_name}")
-    return f"kill-session {run.session_name}"
-
-
-def meddle(world: World, step: Step) -> str | None:
-    """The operator splits a pane, adds a window, or scrolls."""
-    run = step.victim(_standing(world))
-    if run is None:
-        return None
-    words = (
-        ("split-window", "-d", "-t", f"={run.session_name}:", "sleep 9000"),
-        ("new-window", "-d", "-t", f"={run.session_name}:", "sleep 9000"),
-        ("copy-mode", "-t", f"={run.session_name}:"),
-    )[int(step.what * 3)]
-    world.tmux(*words)
-    world.meddled.add(run.session_name)
-    return f"{words[0]} in {run.session_name}"
-
-
 def fill_disk(world: World, step: Step) -> str | None:
     """The disk is full while an agent ends: the report waits until there is room again."""
-    run = step.victim([run for run in _standing(world) if world.stories[run.id].kind.gated and run.wrapper_pid])
+    run = step.victim([run for run in standing(world) if world.stories[run.id].kind.gated and run.wrapper_pid])
     agent = world.agent_pid(run) if run else None
     if run is None or run.wrapper_pid is None or agent is None:
         return None
@@ -243,7 +170,7 @@ def fill_executors_disk(world: World, step: Step) -> str | None:
                 processes.limit_files(one.pid, None)
 
     world.later(0.3 + step.what / 2, room)
-    for run in _live(world):
+    for run in live(world):
         if run.status != "running":
             world.stories[run.id].allow(run.attempt, "spawn_failed")
     return "disk full for the executor"
@@ -275,7 +202,7 @@ def _hold(world: World, step: Step, program: str, path: Path) -> None:
 
 def freeze_wrapper(world: World, step: Step) -> str | None:
     """A wrapper hangs for a while; its agent may end meanwhile, the report comes afterwards."""
-    run = step.victim([run for run in _standing(world) if run.wrapper_pid])
+    run = step.victim([run for run in standing(world) if run.wrapper_pid])
     if run is None or run.wrapper_pid is None:
         return None
     wrapper = run.wrapper_pid
@@ -303,45 +230,14 @@ def step_clock(world: World, step: Step) -> str:
     return f"clock at {seconds:+d} s"
 
 
-def delete_task(world: World, step: Step) -> str | None:
-    """The operator deletes the task of a run that has ended."""
-    ended = [run for run in world.all_runs() if not run.live and run.retry_at is None]
-    run = step.victim(ended)
-    if run is None:
-        return None
-    try:
-        items.delete(world.store, run.task_id, actor=ACTOR)
-    except NotFound:
-        return None
-    world.stories[run.id].deleted = True
-    return f"delete the task of {run.session_name}"
-
-
-def _live(world: World) -> list[Run]:
-    return [run for run in world.all_runs() if run.live]
-
-
-def _standing(world: World) -> list[Run]:
-    """Running, and nothing asked of it yet that would end it."""
-    return [
-        run
-        for run in world.all_runs()
-        if run.status == "running" and run.stop_requested_at is None and not _ending(world.stories[run.id], run)
-    ]
-
-
-def _ending(story: Story, run: Run) -> bool:
-    return run.attempt in story.must
-
-
 def _dead(world: World) -> bool:
     return world.executor is None or not world.executor.lives
 
 
 FAULTS: dict[str, tuple[Fault, int]] = {
-    "start": (start, 12),
-    "gate": (gate, 6),
-    "stop": (stop, 5),
+    "start": (deeds.start, 12),
+    "gate": (deeds.gate, 6),
+    "stop": (deeds.stop, 5),
     "kill-executor": (kill_executor, 5),
     "restart-executor": (restart_executor, 1),
     "freeze-executor": (freeze_executor, 2),
@@ -350,10 +246,11 @@ FAULTS: dict[str, tuple[Fault, int]] = {
     "kill-agent": (kill_agent, 2),
     "kill-client": (kill_client, 3),
     "kill-tmux": (kill_tmux, 2),
+    "kill-everything": (kill_everything, 1),
     "freeze-tmux": (freeze_tmux, 2),
     "remove-socket": (remove_socket, 2),
-    "kill-session": (kill_session, 1),
-    "meddle": (meddle, 1),
+    "kill-session": (deeds.kill_session, 1),
+    "meddle": (deeds.meddle, 1),
     "fill-disk": (fill_disk, 2),
     "fill-executors-disk": (fill_executors_disk, 1),
     "lock-database": (lock_database, 2),
@@ -361,6 +258,6 @@ FAULTS: dict[str, tuple[Fault, int]] = {
     "freeze-wrapper": (freeze_wrapper, 1),
     "replay": (replay, 1),
     "step-clock": (step_clock, 1),
-    "delete-task": (delete_task, 1),
+    "delete-task": (deeds.delete_task, 1),
 }
 """Every fault with its weight in a schedule."""

@@ -193,9 +193,8 @@ def one_server(sight: Sight) -> Iterator[str]:
 def wrappers_have_sessions(sight: Sight) -> Iterator[str]:
     """No wrapper outlives its session."""
     panes = set(sight.world.tmux("list-panes", "-a", "-F", "#{pane_pid}").split())
-    prefix = f"{sight.world.home.path}/wrapper/"
     for one in sight.everybody:
-        ours = one.wrapper and any(word.startswith(prefix) for word in one.argv)
+        ours = one.wrapper_of(sight.world.home.path)
         if ours and str(one.pid) not in panes and processes.alive(one.pid):  # it did not leave meanwhile
             yield f"wrapper {one.pid} has no pane: {one.argv[-1]}"
 

@@ -31,6 +31,10 @@ class Seen:
         """Whether it is one of pam's wrappers."""
         return any("/wrapper/pam_exec-" in word for word in self.argv[:6])
 
+    def wrapper_of(self, home: Path) -> bool:
+        """Whether it is a wrapper of this home."""
+        return any(word.startswith(f"{home}/wrapper/pam_exec-") for word in self.argv[:6])
+
     @property
     def control_client(self) -> bool:
         """Whether it is a tmux control client."""

@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from textual import events
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widgets import Input
 
 from app.control_room import ControlRoom
 from screens.board import BoardScreen
@@ -56,6 +58,12 @@ class Driver:
         """Press keys; what they start has settled as far as it needs no waiting."""
         await self.pilot.press(*keys)
 
+    def burst(self, *keys: str) -> None:
+        """Press keys as a fast typist or a slow line does: all of them are there before the first has acted."""
+        for key in keys:
+            character = key if len(key) == 1 else None
+            self.room.post_message(events.Key(_character_to_key(key) if character else key, character))
+
     async def write(self, text: str) -> None:
         """Put a text into the focused widget as a terminal does when it is pasted."""
         self.room.post_message(events.Paste(text))
@@ -78,6 +86,10 @@ class Driver:
         """Wait until the footer says a sentence with this in it."""
         await self.until(lambda: part in self.place.footer.said, f"“{part}” in the footer")
         return self.place.footer.said
+
+    def typed(self, field: str) -> str:
+        """What stands in an input of the dialog that is seen; empty where there is none yet."""
+        return "".join(line.value for line in self.room.screen.query(f"#{field}").results(Input))
 
     def text(self) -> str:
         """Everything on the screen, as text."""

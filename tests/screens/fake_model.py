@@ -165,8 +165,11 @@ class FakeModel:
     calls: list[tuple[object, ...]] = field(default_factory=list)
     reads: list[tuple[object, ...]] = field(default_factory=list)
     refuse: PamError | None = None
+    last_arguments: str = ""
     hold: asyncio.Event | None = None
     """While set and clear, verbs wait: a store that is slow to answer."""
+    seats: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
+    """Sentences about who the executor is, to be said."""
     _listeners: list[asyncio.Queue[Sequence[Event]]] = field(default_factory=list)
     _watchers: dict[str, list[asyncio.Queue[Sequence[str] | None]]] = field(default_factory=dict)
 
@@ -283,6 +286,8 @@ class FakeModel:
             ),
             self.hosts,
             provider="claude",
+            arguments=self.last_arguments,
+            cwd=self._project(subject).cwd or "",
             prompt="\n\n".join(text for text in (subject.title, subject.description) if text),
         )
 
@@ -329,6 +334,9 @@ class FakeModel:
         del self.items[item_id]
         self.happen(("work_item.deleted", {"item_id": item_id, "ids": [item_id]}))
 
+    async def directory_trouble(self, cwd: str) -> str:
+        return f"There is no directory {cwd}." if "nope" in cwd else ""
+
     async def create_project(self, name: str, cwd: str | None) -> Project:
         await self._verb("create_project", name, cwd)
         made = project(len(self.the_projects) + 1, name, cwd)
@@ -352,6 +360,9 @@ class FakeModel:
         self.runs[run_id] = replace(self.runs[run_id], stop_requested_at=NOW)
         self.happen(("run.stop_requested", {"run_id": run_id, "task_id": self.runs[run_id].task_id, "attempt": 1}))
 
+    async def remember_theme(self, name: str) -> None:
+        await self._verb("remember_theme", name)
+
     async def attach_command(self, run_id: str) -> Sequence[str]:
         await self._verb("attach_command", run_id)
         return ("true",)
@@ -363,6 +374,10 @@ class FakeModel:
         self._listeners.append(queue)
         while True:
             yield await queue.get()
+
+    async def executor(self) -> AsyncIterator[str]:
+        while True:
+            yield await self.seats.get()
 
     async def pane(self, run: Run, rows: int) -> AsyncIterator[Sequence[str]]:
         if run.id not in self.screens:

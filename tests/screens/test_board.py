@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,7 @@ from screens.widgets import peek
 from store.errors import ArchivedProject, StoreUnavailable
 from store.records import ITEM_STATUSES
 from tests.screens.driving import driving
-from tests.screens.fake_model import FakeModel, bare, crowded, empty, item, project, run, sample, uid
+from tests.screens.fake_model import FakeModel, bare, crowded, empty, host, item, project, run, sample, uid
 
 
 async def test_the_board_opens_where_work_goes_on() -> None:
@@ -98,7 +99,120 @@ async def test_an_illegal_move_says_which_are_legal() -> None:
         await driver.said("A cancelled item can't become done; it can become todo.")
         await driver.press("L")
         await driver.said("There is no column to the right of cancelled.")
+        await driver.press("g", "H")
         assert model.calls == []
+
+
+async def test_the_key_that_was_refused_moves_the_card_to_the_next_legal_column_when_pressed_again() -> None:
+    """What is cancelled can be taken up again by keys, though no column beside it is legal."""
+    model = sample()
+    async with driving(model) as driver:
+        await driver.press("l", "l", "H")
+        await driver.said("H again moves it to todo.")
+        await driver.press("H")
+        await driver.until(lambda: model.calls == [("move_item", uid(40), "todo")])
+        await driver.until(lambda: (driver.title, driver.board.active.status) == ("Port to gRPC", "todo"))
+
+
+async def test_a_folded_column_hides_its_cards_from_the_keys_until_one_is_looked_for() -> None:
+    async with driving(sample()) as driver:
+        await driver.press("z", "x")
+        await driver.said("The column is folded. Press z to unfold it.")
+        await driver.press("l")
+        driver.board.find(driver.model.items[uid(11)])
+        await driver.until(lambda: "DOING · 6" in driver.text() and driver.title.startswith("Upgrade the ORM"))
+
+
+async def test_a_filter_that_is_kept_leads_to_what_it_found() -> None:
+    async with driving(sample(), size=(80, 24)) as driver:
+        await driver.press("slash")
+        await driver.write("#api")
+        await driver.until(lambda: " TODO 1 of 5   DOING 0 of 6   DONE 1 of 6 " in driver.text())
+        assert driver.board.active.status == "doing"
+        await driver.press("enter")
+        await driver.until(lambda: driver.title == "Add rate limiting to the public API")
+
+
+async def test_the_footer_says_what_the_keys_do_while_a_filter_is_typed() -> None:
+    async with driving(sample()) as driver:
+        await driver.press("slash")
+        await driver.until(lambda: "↵ keep  esc clear" in driver.text().splitlines()[-1])
+        await driver.press("escape")
+        await driver.until(lambda: "n new" in driver.text().splitlines()[-1])
+
+
+async def test_a_change_elsewhere_does_not_pull_the_operator_back_from_where_the_wheel_went() -> None:
+    model = crowded(400)
+    async with driving(model) as driver:
+        column = driver.board.columns["todo"]
+        column.scroll_to(y=60, animate=False, immediate=True)
+        model.add(item(9000, "Made elsewhere"))
+        model.happen(("work_item.created", {"item_id": uid(9000)}))
+        await driver.until(lambda: "Made elsewhere" in driver.titles("todo"))
+        assert column.scroll_offset.y == 60
+        await driver.press("h", "j")
+        await driver.until(lambda: column.scroll_offset.y < 10)
+
+
+async def test_a_window_too_low_for_a_peek_shows_the_board_and_says_why() -> None:
+    async with driving(sample(), size=(80, 24)) as driver:
+        await driver.press("space")
+        await driver.until(lambda: driver.board.peek.display)
+        await driver.pilot.resize_terminal(60, 10)
+        await driver.until(lambda: not driver.board.peek.display)
+        await driver.press("space")
+        await driver.said("The window is too low for a peek.")
+        await driver.pilot.resize_terminal(80, 24)
+        await driver.until(lambda: driver.board.peek.display)
+
+
+async def test_an_archived_project_says_so_in_the_top_line() -> None:
+    model = sample()
+    async with driving(model) as driver:
+        model.the_projects[0] = replace(model.the_projects[0], status="archived")
+        model.happen(("project.archived", {"project_id": project().id}))
+        await driver.until(lambda: "checkout-service (archived)" in driver.text())
+
+
+async def test_what_is_pasted_where_nothing_takes_it_says_which_key_does() -> None:
+    async with driving(sample()) as driver:
+        await driver.write("some text")
+        await driver.said("Press n first")
+
+
+async def test_who_the_executor_is_now_is_said_and_shown() -> None:
+    model = sample()
+    async with driving(model) as driver:
+        await driver.press("enter")
+        await driver.at(RunScreen)
+        model.facts = replace(model.facts, executor="down")
+        model.seats.put_nowait("The executor is gone (pid 7); agents go on.")
+        await driver.said("The executor is gone (pid 7)")
+        assert "✗ executor down" in driver.text()
+        await driver.press("escape")
+        await driver.at(BoardScreen)
+        assert "✗ executor down" in driver.text(), "places below hear of it, too"
+
+
+async def test_a_question_and_a_long_word_take_a_second_line() -> None:
+    model = FakeModel().add(project(), host(0, "local"))
+    model.add(item(1, "重构支付网关并保留向后兼容的接口同时更新所有文档", "doing"), item(2, "x" * 50, "doing"))
+    question = "May I delete rows that have no owner at all?"
+    model.add(run(5, 1, activity="waiting", source="hook:claude", note=question))
+    async with driving(model, size=(130, 40)) as driver:
+        lines = [line[34:64] for line in driver.text().splitlines()]
+        assert any("重构支付网关" in line for line in lines)
+        assert any("新所有文档" in line for line in lines)
+        assert sum("xxxxxxxx" in line for line in lines) == 2
+        assert any("no owner at all?" in line for line in lines)
+
+
+async def test_a_narrow_card_keeps_labels_and_the_exit_code() -> None:
+    model = FakeModel().add(project(), item(1, "It", "doing", labels=("storage",), assignee="claude"), host(0, "local"))
+    model.add(run(5, 1, "opencode", status="failed", exit_code=129))
+    async with driving(model, size=(108, 40)) as driver:
+        assert "▪  @claude  #storage" in driver.text()
+        assert "✗ opencode exit 129" in driver.text()
 
 
 async def test_reordering_places_the_card_beside_its_neighbour() -> None:
@@ -178,7 +292,7 @@ async def test_the_filter_narrows_while_one_types_and_escape_clears_it() -> None
         await driver.until(lambda: driver.titles("todo") == ["Add rate limiting to the public API"])
         assert "TODO · 1 of 5" in driver.text()
         assert "Nothing matches the filter." in driver.text()
-        await driver.press("enter", "l")
+        await driver.press("enter", "l", "l")
         await driver.until(lambda: driver.title == "Cache exchange rates")
         await driver.press("escape")
         await driver.until(lambda: len(driver.titles("todo")) == 5)

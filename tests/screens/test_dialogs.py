@@ -7,13 +7,14 @@ import asyncio
 import pytest
 
 from screens.board import BoardScreen
-from screens.dialogs import Confirm, HelpKeys, NewItemDialog, NewProject, ProjectPicker, StartRun
+from screens.dialogs import Confirm, EditLine, HelpKeys, NewItemDialog, NewProject, ProjectPicker, StartRun
 from screens.dialogs.start_run import PromptArea
 from screens.model import HeaderFacts, NewItem, StartRequest
 from store.errors import InvalidValue, ProviderUnavailable
 from tests.screens.driving import driving
 from tests.screens.fake_model import bare, empty, item, project, sample, uid
 
+CHECKOUT = "/home/mara/code/checkout"
 PROMPT = (
     "Fix flaky auth tests\n\nThree tests in `tests/auth` fail about once in ten runs.\n\n"
     "- They sleep instead of moving the clock.\n- One shares a session between tests.\n\n"
@@ -27,8 +28,8 @@ async def test_enter_starts_with_what_was_chosen_last() -> None:
         await driver.press("s")
         await driver.at(StartRun)
         await driver.press("enter")
-        await driver.said("is pending; the executor takes it from here.")
-        assert model.calls == [("start_run", StartRequest(uid(10), "claude", prompt=PROMPT))]
+        await driver.said("; its card says how it goes.")
+        assert model.calls == [("start_run", StartRequest(uid(10), "claude", prompt=PROMPT, cwd=CHECKOUT))]
 
 
 async def test_every_field_of_a_start_is_reached_by_keys() -> None:
@@ -47,10 +48,12 @@ async def test_every_field_of_a_start_is_reached_by_keys() -> None:
         await driver.write("one")
         await driver.press("ctrl+j")
         await driver.write("two")
+        await driver.press("tab", "ctrl+u")
+        await driver.write("/srv/it")
         await driver.press("enter")
         await driver.until(lambda: model.calls)
         assert model.calls == [
-            ("start_run", StartRequest(uid(10), "codex", "gpu-1", "gpt-5", "one\ntwo", ("--fast", "a b")))
+            ("start_run", StartRequest(uid(10), "codex", "gpu-1", "gpt-5", "one\ntwo", ("--fast", "a b"), "/srv/it"))
         ]
 
 
@@ -83,7 +86,7 @@ async def test_shell_wants_a_command_and_no_prompt() -> None:
         await driver.write("'")
         await driver.press("enter")
         await driver.until(lambda: model.calls)
-        assert model.calls == [("start_run", StartRequest(uid(10), "shell", arguments=("make", "test")))]
+        assert model.calls == [("start_run", StartRequest(uid(10), "shell", arguments=("make", "test"), cwd=CHECKOUT))]
 
 
 async def test_a_refused_start_keeps_what_was_typed() -> None:
@@ -162,6 +165,73 @@ async def test_what_is_wrong_with_a_new_item_is_said_before_it_is_made() -> None
         await driver.until(lambda: "A title has at most 200 characters." in driver.text())
         await driver.press("escape")
         await driver.at(BoardScreen)
+
+
+async def test_of_a_pasted_text_the_first_line_is_the_title_and_the_rest_the_description() -> None:
+    model = sample()
+    async with driving(model) as driver:
+        await driver.press("n")
+        await driver.at(NewItemDialog)
+        await driver.write("Fix the login #auth\r\n\r\nIt fails:\n  - twice\n")
+        await driver.until(lambda: "- twice" in driver.text())
+        await driver.press("enter")
+        await driver.until(lambda: model.calls)
+        new = NewItem(project().id, "Fix the login", labels=("auth",), description="It fails:\n  - twice")
+        assert model.calls == [("create_item", new)]
+
+
+async def test_a_field_that_takes_one_line_of_a_paste_says_so() -> None:
+    async with driving(sample()) as driver:
+        await driver.press("e")
+        await driver.at(EditLine)
+        await driver.write(" one\ntwo")
+        await driver.until(lambda: "Only the first line of what was pasted is taken" in driver.text())
+        assert driver.typed("line") == "Fix flaky auth tests one"
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24)])
+async def test_a_title_longer_than_its_field_is_seen_at_its_end(size: tuple[int, int]) -> None:
+    model = bare().add(item(1, "A long title " + "and on " * 20 + "to the end", of=bare().the_projects[0]))
+    async with driving(model, size=size) as driver:
+        await driver.press("e")
+        await driver.at(EditLine)
+        await driver.until(lambda: "to the end" in driver.text())
+        await driver.press("home")
+        await driver.until(lambda: "A long title and on" in driver.text())
+
+
+async def test_a_question_about_a_long_title_is_still_a_question() -> None:
+    model = bare().add(item(1, "A long title " + "and on " * 20, of=bare().the_projects[0]))
+    async with driving(model, size=(80, 24)) as driver:
+        await driver.press("D")
+        await driver.at(Confirm)
+        await driver.until(lambda: "…”? ─" in driver.text())
+
+
+async def test_what_a_shell_ran_stands_there_again_and_goes_with_its_provider() -> None:
+    model = sample()
+    model.last_arguments = "make 'a b'"
+    async with driving(model) as driver:
+        await driver.press("s")
+        await driver.at(StartRun)
+        await driver.until(lambda: driver.typed("arguments") == "make 'a b'")
+        await driver.press("right")
+        await driver.until(lambda: driver.typed("arguments") == "")
+        await driver.press("left")
+        await driver.until(lambda: driver.typed("arguments") == "make 'a b'")
+
+
+async def test_a_directory_that_is_not_there_is_doubted_once() -> None:
+    model = empty()
+    async with driving(model) as driver:
+        driver.burst("p", *"shop", "enter", *"/nope", "enter")
+        await driver.at(NewProject)
+        await driver.until(lambda: "There is no directory /nope. Enter again keeps it all the same." in driver.text())
+        assert model.calls == []
+        await driver.press("x", "enter")
+        await driver.until(lambda: "There is no directory /nopex." in driver.text())
+        await driver.press("enter")
+        await driver.until(lambda: model.calls == [("create_project", "shop", "/nopex")])
 
 
 async def test_projects_are_narrowed_and_opened() -> None:

@@ -102,3 +102,40 @@ async def test_a_narrow_window_stacks_the_parts() -> None:
         assert "RUNS · 2" in driver.text()
         await driver.press("escape")
         await driver.at(BoardScreen)
+
+
+async def test_an_item_that_is_deleted_elsewhere_closes_and_says_so() -> None:
+    model = sample()
+    async with driving(model) as driver:
+        await opened(driver)
+        model.items.pop(uid(10))
+        model.happen(("work_item.deleted", {"item_id": uid(10)}))
+        await driver.at(BoardScreen)
+        await driver.said("“Fix flaky auth tests” was deleted.")
+
+
+async def test_it_closes_behind_the_dialog_that_lies_over_it() -> None:
+    model = sample()
+    async with driving(model) as driver:
+        place = await opened(driver)
+        await driver.press("n")
+        await driver.at(NewItemDialog)
+        model.items.pop(uid(10))
+        model.happen(("work_item.deleted", {"item_id": uid(10)}))
+        await driver.until(lambda: place.deleted)
+        await driver.at(NewItemDialog)
+        await driver.press("escape")
+        await driver.at(BoardScreen)
+        await driver.said("was deleted.")
+
+
+async def test_a_long_description_is_scrolled_by_keys() -> None:
+    model = sample()
+    model.items[uid(10)] = replace(model.items[uid(10)], description="\n\n".join(f"Line {n}" for n in range(80)))
+    async with driving(model) as driver:
+        await opened(driver)
+        await driver.until(lambda: "Line 1 " in driver.text())
+        await driver.press("pagedown", "pagedown", "pagedown")
+        await driver.until(lambda: "Line 1 " not in driver.text() and "Line 15" in driver.text())
+        await driver.press("ctrl+u", "ctrl+u", "ctrl+u")
+        await driver.until(lambda: "Line 1 " in driver.text())

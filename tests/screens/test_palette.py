@@ -48,13 +48,17 @@ async def test_a_live_run_is_found_by_its_session() -> None:
         assert place.run_id == uid(202)
 
 
-async def test_actions_that_cannot_act_are_left_out() -> None:
+async def test_an_action_that_cannot_act_is_offered_to_nobody_but_found_with_its_reason() -> None:
     async with driving(sample()) as driver:
         await driver.press("h", "j", "ctrl+p")
         await driver.at(CommandPalette)
+        await driver.until(lambda: "New item" in driver.text())
+        assert "Stop the run" not in driver.text()
         await driver.write("stop the run")
-        await driver.until(lambda: "No matches" in driver.text(), "the end of the search")
-        assert "The agent is asked" not in driver.text()
+        await driver.until(lambda: "It has no run yet. Press s to start one." in driver.text())
+        await driver.press("enter")
+        await driver.at(BoardScreen)
+        await driver.said("It has no run yet. Press s to start one.")
 
 
 async def test_the_theme_can_be_changed_at_once() -> None:

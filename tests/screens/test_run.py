@@ -294,3 +294,47 @@ async def test_from_a_run_one_gets_to_its_item() -> None:
         await driver.press("o")
         place = await driver.at(ItemScreen)
         assert place.item_id == uid(10)
+
+
+async def test_a_run_whose_item_is_deleted_closes_with_the_item_under_it() -> None:
+    model = sample()
+    async with driving(model) as driver:
+        await driver.press("o")
+        await driver.at(ItemScreen)
+        await driver.until(lambda: "RUNS" in driver.text())
+        await driver.press("enter")
+        place = await driver.at(RunScreen)
+        await driver.until(lambda: place.view is not None)
+        model.items.pop(uid(10))
+        model.runs = {key: each for key, each in model.runs.items() if each.task_id != uid(10)}
+        model.happen(("work_item.deleted", {"item_id": uid(10)}))
+        await driver.at(BoardScreen)
+        await driver.said("was deleted.")
+
+
+async def test_events_have_seconds_and_are_scrolled_by_keys() -> None:
+    model = one(run(5, 1, activity="working"))
+    for number in range(90):
+        model.happen(("run.signal_received", {"run_id": uid(5), "kind": f"step{number}"}))
+    async with driving(model) as driver:
+        await opened(driver)
+        await driver.press("tab")
+        await driver.until(lambda: "12:04:20" in driver.text() and "step89" in driver.text())
+        await driver.press("G")
+        await driver.until(lambda: "step0 " in driver.text() and "step89" not in driver.text())
+        await driver.press("g", "j", "j")
+        await driver.until(lambda: "step87" in driver.text() and "step88" not in driver.text())
+
+
+async def test_the_screen_is_scrolled_by_keys_and_follows_again_at_its_end() -> None:
+    model = sample()
+    model.screens[uid(201)] = [f"line {number}" for number in range(70)]
+    async with driving(model, size=(80, 24)) as driver:
+        await opened(driver)
+        await driver.until(lambda: "line 69" in driver.text())
+        await driver.press("k", "k", "k")
+        await driver.until(lambda: "line 69" not in driver.text() and "Terminal, 3 lines up" in driver.text())
+        await driver.press("g")
+        await driver.until(lambda: "line 0" in driver.text())
+        await driver.press("G")
+        await driver.until(lambda: "line 69" in driver.text() and "lines up" not in driver.text())

@@ -132,6 +132,7 @@ def test_events_are_told_in_words() -> None:
     assert told("run.spawning", host="gpu-1") == "taken by gpu-1"
     assert told("run.started", pid=7) == "agent runs, pid 7"
     assert told("run.finished", exit_code=1) == "ended with 1"
+    assert told("run.finished", exit_code=-9) == "ended by signal 9"
     assert told("run.failed", failure_reason="host_lost") == "failed: host lost"
     assert told("run.signal_received", kind="progress", said={"activity": "waiting", "note": "ok?"}) == (
         "progress: waiting, ok?"
@@ -145,6 +146,21 @@ def test_confined_text_is_one_line_of_the_width_it_measures(text: str) -> None:
     shown = one_line(text)
     assert shown == confined(shown)
     assert not any(char in shown for char in "\x1b\r\n\t\u202e\u2066\u200d\ufe0f")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("Fix flaky auth tests and more", ["Fix flaky auth", "tests and more"]),
+        ("子任务：重构支付网关并保留", ["子任务：重构支", "付网关并保留"]),
+        ("重构支付网关，并保留", ["重构支付网", "关，并保留"]),
+        ("internationalisation", ["internationalis", "ation"]),
+        ("An internationalisation", ["An internationa", "lisation"]),
+        ("Deploy it on an 日本語 host", ["Deploy it on an", "日本語 host"]),
+    ],
+)
+def test_a_line_breaks_where_a_reader_would(text: str, lines: list[str]) -> None:
+    assert wrap(text, 15 if text[0] != "重" else 11, 2) == lines
 
 
 @given(text=st.text(alphabet="ab 日本e\u0301👩", max_size=40), width=st.integers(1, 20), lines=st.integers(1, 3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rich.color import Color
+from rich.color import Color, ColorSystem
 from rich.style import Style
 from textual.geometry import Region
 
@@ -13,7 +13,7 @@ from screens.run import RunScreen
 from screens.widgets.pane import Pane
 from tests.screens.driving import Driver, driving
 from tests.screens.fake_model import sample
-from themes import PALETTES, terminal_colours
+from themes import FEW_COLOURS, PALETTES, terminal_colours
 
 AA = 4.5
 AAA = 7.0
@@ -58,6 +58,27 @@ def test_accents_and_borders_stand_out(theme: str) -> None:
     assert ratio(Color.parse(palette.on_accent), Color.parse(palette.accent)) >= AA
     for ground in (palette.page, palette.column, palette.card):
         assert ratio(Color.parse(palette.rule_strong), Color.parse(ground)) >= GRAPHIC
+
+
+@pytest.mark.parametrize("theme", FEW_COLOURS)
+def test_where_there_are_256_colours_they_read_as_well_and_keep_their_hue(theme: str) -> None:
+    """What a terminal makes of them counts, which is what Rich reduces them to."""
+    palette = FEW_COLOURS[theme]
+    for ground in GROUNDS:
+        below = reduced(getattr(palette, ground))
+        for text in TEXTS:
+            found = ratio(reduced(getattr(palette, text)), below)
+            assert found >= (AAA if theme == "pam-contrast" else AA), f"{text} on {ground}: {found:.2f}"
+        grey = len(set(below.triplet or ())) == 1
+        assert grey or ground == "card_cursor", f"{ground} is no shade of grey any more: {below.triplet}"
+    assert ratio(reduced(palette.on_accent), reduced(palette.accent)) >= AA
+    for ground in (palette.page, palette.column, palette.card):
+        assert ratio(reduced(palette.rule_strong), reduced(ground)) >= GRAPHIC
+
+
+def reduced(colour: str) -> Color:
+    """The colour as a terminal of 256 shows it."""
+    return Color.from_triplet(Color.parse(colour).downgrade(ColorSystem.EIGHT_BIT).get_truecolor())
 
 
 @pytest.mark.parametrize("theme", PALETTES)

@@ -6,7 +6,9 @@ import re
 
 from textual.theme import BUILTIN_THEMES
 
+from screens.board import BoardScreen
 from screens.widgets.toned import GROUNDS, TONES
+from store.errors import ConfigError
 from tests.screens.driving import driving
 from tests.screens.fake_model import sample
 from themes import PALETTES, STYLESHEET, borrowed, pam_theme
@@ -31,7 +33,7 @@ def test_every_tone_and_ground_has_its_rule() -> None:
 
 
 def test_pam_light_is_light_and_the_others_are_dark() -> None:
-    assert {name: pam_theme(name).dark for name in PALETTES} == {
+    assert {name: pam_theme(name, palette).dark for name, palette in PALETTES.items()} == {
         "pam-dark": True,
         "pam-light": False,
         "pam-contrast": True,
@@ -46,9 +48,29 @@ async def test_every_theme_draws_the_board() -> None:
             assert "Fix flaky auth tests" in driver.text(), name
 
 
-async def test_an_unknown_theme_falls_back_to_the_default() -> None:
+async def test_an_unknown_theme_falls_back_to_the_default_and_says_so() -> None:
     async with driving(sample(), theme="no-such-theme") as driver:
         assert driver.room.theme == "pam-dark"
+        await driver.said("There is no theme “no-such-theme”. Press T to choose one.")
+
+
+async def test_a_theme_that_was_chosen_is_kept_for_the_next_start() -> None:
+    model = sample()
+    async with driving(model) as driver:
+        driver.burst("T", *"pam-light", "enter")
+        await driver.until(lambda: model.calls)
+        assert (driver.room.theme, model.calls) == ("pam-light", [("remember_theme", "pam-light")])
+
+
+async def test_a_theme_that_cannot_be_kept_says_why() -> None:
+    model = sample()
+    model.refuse = ConfigError("config.toml cannot be written: Read-only file system.")
+    async with driving(model) as driver:
+        driver.burst("T", *"pam-contrast", "enter")
+        await driver.until(lambda: model.calls)
+        await driver.at(BoardScreen)
+        await driver.said("The next start won't have this theme: config.toml cannot be written")
+        assert driver.room.theme == "pam-contrast"
 
 
 async def test_no_color_leaves_glyphs_and_words(monkeypatch: object) -> None:

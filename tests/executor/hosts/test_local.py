@@ -354,6 +354,7 @@ async def test_an_attached_terminal_neither_resizes_nor_stays(link: LocalLink, t
         await until_answer(attached)
         pane = (await listed(link)).panes[0]
         assert (pane.columns, pane.rows) == (220, 50)
+        await eventually(partial(read_until, terminals[0], "ctrl+] leaves"))
         if read_only:
             await link.kill_session(RUN)
         else:
@@ -362,6 +363,12 @@ async def test_an_attached_terminal_neither_resizes_nor_stays(link: LocalLink, t
         for terminal in terminals:
             await eventually(partial(read_until_gone, terminal))
     assert tmux_sandbox.sessions() == {"pam-hub"}
+
+
+def read_until(terminal: PtyProcess, part: str) -> bool:
+    """Whether the client has drawn this."""
+    drawn: str | bytes = terminal.read(65536)
+    return part in (drawn if isinstance(drawn, str) else drawn.decode("utf-8", "replace"))
 
 
 def read_until_gone(terminal: PtyProcess) -> bool:

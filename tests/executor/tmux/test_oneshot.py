@@ -261,6 +261,8 @@ def test_attach_is_exact_and_outside_any_tmux() -> None:
     """PAM-ATT-010; a reader has no say in the size (FR-46)."""
     settings = ExecutorSettings()
     writer = oneshot.attach_argv(settings, RUN, read_only=False)
-    assert writer == ["tmux", "-u", "-L", "pam", "-N", "attach-session", "-t", f"={RUN}:"]
-    assert oneshot.attach_argv(settings, RUN, read_only=True) == [*writer, "-r", "-f", "ignore-size"]
+    attach = ["tmux", "-u", "-L", "pam", "-N", "attach-session", "-t", f"={RUN}:"]
+    hint = [";", "display-message", "-t", f"={RUN}:", "-d", "4000", "ctrl+] leaves; the agent goes on"]
+    assert writer == [*attach, *hint]
+    assert oneshot.attach_argv(settings, RUN, read_only=True) == [*attach, "-r", "-f", "ignore-size", *hint]
     assert oneshot.client_environment({"TMUX": "x", "TMUX_PANE": "%1", "TERM": "x"}) == {"TERM": "x"}
