@@ -10,8 +10,11 @@ from typing import ClassVar
 from textual.app import SuspendNotSupported
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 
 import themes
+from app.driver import RoomDriver
 from app.looks import Looks
 from screens import actions
 from screens.board import BoardScreen
@@ -61,6 +64,10 @@ class ControlRoom(Looks, KeysInOrder):
         unknown = self.put_on(theme, palettes, model.remember_theme)
         self._project = project
         self._notice = notice or unknown
+
+    def get_driver_class(self) -> type[Driver]:
+        found = super().get_driver_class()
+        return RoomDriver if found is LinuxDriver else found
 
     async def on_mount(self) -> None:
         self.hold_keys(place=True)

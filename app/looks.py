@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from textual.app import App
+from textual.theme import Theme
 
 import themes
 from store.errors import PamError
@@ -22,6 +23,12 @@ class Looks(App[None]):
         self._kept = theme if known else themes.DEFAULT_THEME
         self.theme = self._kept
         return "" if known else f"There is no theme “{theme}”. Press T to choose one."
+
+    @property
+    def available_themes(self) -> dict[str, Theme]:
+        """Ours first, as the list of themes shows them."""
+        found = super().available_themes
+        return {**{name: theme for name, theme in found.items() if name in themes.PALETTES}, **found}
 
     def get_css_variables(self) -> dict[str, str]:
         variables = super().get_css_variables()

@@ -100,6 +100,12 @@ def _live(here: Here) -> str:
     return ""
 
 
+def _deletable(here: Here) -> str:
+    if reason := _card(here):
+        return reason
+    return "Its agent is at work. Press x to stop it first." if here.run and here.run.live else ""
+
+
 def _session(here: Here) -> str:
     if reason := _run(here):
         return reason
@@ -130,7 +136,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("board.reorder-down", "J", "reorder(1)", "Move down", "Place the card after the next one", _card),
     Action("board.reorder-up", "K", "reorder(-1)", "Move up", "Place the card before the one above", _card),
     Action("board.collapse", "z", "collapse", "Fold the column", "Fold or unfold the column", _project),
-    Action("board.delete", "D", "delete", "Delete the item", "Delete the card and what is under it", _card),
+    Action("board.delete", "D", "delete", "Delete the item", "Delete the card and what is under it", _deletable),
     Action("board.copy", "y", "copy", "Copy the id", "The item's id, to the clipboard", _card),
     Action("board.left", "h,left", "column(-1)", "Column left", "Go one column left", _project, palette=False),
     Action("board.right", "l,right", "column(1)", "Column right", "Go one column right", _project, palette=False),

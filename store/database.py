@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -17,20 +18,26 @@ from pathlib import Path
 from peewee import DatabaseError, InterfaceError, OperationalError, SqliteDatabase
 
 from store import migrate
+from store.bells import Bell, ring_all
 from store.clock import Clock, utc_now
 from store.errors import InvalidValue, StoreUnavailable
 from store.models import database_proxy
 from store.restart_rules import Backoff
 from store.transaction import Transaction
 
+LOCK_WAIT_S = 10.0
+"""How long a lock of another process is waited for."""
+
 PRAGMAS = {
     "journal_mode": "wal",
     "foreign_keys": 1,
     "synchronous": "NORMAL",
-    "busy_timeout": 10_000,
+    "busy_timeout": int(LOCK_WAIT_S * 1000),
     "temp_store": "MEMORY",
 }
 MEMORY = ":memory:"
+BELLS = "bells"
+"""The directory beside the database with the bells of those who wait for commits."""
 
 
 class Store:
@@ -64,6 +71,8 @@ class Store:
         if transaction.journaled:
             for wake in tuple(self.on_commit):
                 wake()
+            if self.path is not None:
+                ring_all(self.path.parent / BELLS)
 
     @contextmanager
     def read(self) -> Iterator[None]:
@@ -80,6 +89,13 @@ class Store:
         """Close the connection (of the calling thread; in memory, the database itself is gone)."""
         if not self._database.is_closed():
             self._database.close()
+
+    def bell(self) -> Bell:
+        """A bell that every commit to this database rings, from whichever process; the caller closes it.
+
+        Without a path only ``on_commit`` can ring it: the database is in memory, or its directory takes no named pipe.
+        """
+        return Bell.among(None if self.path is None else self.path.parent / BELLS)
 
     def data_version(self) -> int:
         """Changes whenever another connection has committed (``PRAGMA data_version`` of this thread's connection)."""
@@ -113,13 +129,23 @@ def apply_migrations(path: Path) -> tuple[list[str], int]:
 
 
 def _bring_up(database: SqliteDatabase, where: str) -> list[str]:
-    """Migrate as needed; on any error the connection is closed again."""
-    try:
-        with _translated(where):
-            return [] if migrate.check(database, where) else migrate.apply(database)
-    except BaseException:
-        database.close()
-        raise
+    """Migrate as needed; on any error the connection is closed again.
+
+    SQLite does not wait for a lock when a new file changes to WAL, so processes that make a home at once try again.
+    """
+    deadline = time.monotonic() + LOCK_WAIT_S
+    while True:
+        try:
+            with _translated(where):
+                return [] if migrate.check(database, where) else migrate.apply(database)
+        except StoreUnavailable as error:
+            database.close()
+            if "locked" not in _cause(error.__cause__ or error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        except BaseException:
+            database.close()
+            raise
 
 
 def _sqlite(path: Path | None) -> SqliteDatabase:

@@ -1,11 +1,12 @@
 """Reading the journal: by position, by topic, live from any process, and its purge.
 
 There is one source for every consumer: the ``events`` table, read from the last ``seq`` seen. A commit in this process
-wakes the readers here at once; a commit elsewhere is noticed by ``PRAGMA data_version`` within ``POLL_S``.
+wakes the readers at once, whichever process made it; ``PRAGMA data_version`` tells of one whose bell was not heard.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,13 +15,17 @@ from typing import cast
 
 from peewee import Expression, fn
 
+from store.bells import Bell
 from store.database import Store
 from store.errors import StoreUnavailable
 from store.models import EventRow, about
 from store.records import Event
 
 POLL_S = 0.05
-"""How often the file is asked whether somebody else committed; half of the 100 ms that are promised."""
+"""How often the file is asked whether somebody else committed where no bell can be hung; 100 ms are promised."""
+
+ANYWAY_S = 1.0
+"""How often it is asked although no bell rang."""
 
 RETENTION_DAYS = 30
 """How long events are kept unless the operator says otherwise."""
@@ -97,38 +102,42 @@ class Tail:
         self._store = store
         self._deliver = deliver
         self._after = head(store) if after is None else after
-        self._woken = threading.Event()
+        self._bell = store.bell()
         self._closing = False
         self._thread = threading.Thread(target=self._follow, name="pam-journal", daemon=True)
 
     def start(self) -> Tail:
         """Begin to follow."""
-        self._store.on_commit.append(self._woken.set)
+        if self._bell.path is None:
+            self._store.on_commit.append(self._bell.ring)
         self._thread.start()
         return self
 
     def close(self) -> None:
         """Stop following; what was committed before may not have been delivered."""
-        if self._woken.set in self._store.on_commit:
-            self._store.on_commit.remove(self._woken.set)
+        if self._bell.ring in self._store.on_commit:
+            self._store.on_commit.remove(self._bell.ring)
         self._closing = True
-        self._woken.set()
-        if self._thread is not threading.current_thread() and self._thread.is_alive():
+        self._bell.ring()
+        if self._thread.ident is None:
+            self._bell.close()
+        elif self._thread is not threading.current_thread():
             self._thread.join(timeout=5)
 
     def _follow(self) -> None:
-        seen = -1
+        seen, rang = -1, False
         while not self._closing:
             try:
                 version = self._store.data_version()
-                if version != seen or self._woken.is_set():
-                    self._woken.clear()
+                if version != seen or rang:
                     seen = version
                     self._hand_over()
+                rang = self._bell.wait(_patience(self._bell))
             except StoreUnavailable:
                 seen = -1
-            self._woken.wait(POLL_S)
+                self._bell.wait(POLL_S)
         self._store.leave_thread()
+        self._bell.close()
 
     def _hand_over(self) -> None:
         while not self._closing:
@@ -141,16 +150,21 @@ class Tail:
 
 def follow(store: Store, *, after: int, topic: str = "*", stop: threading.Event) -> Iterator[Event]:
     """Events as they come, until ``stop`` is set; for a process that does nothing else, such as ``events tail``."""
-    seen = -1
-    while not stop.is_set():
-        version = store.data_version()
-        if version != seen:
-            seen, newest = version, head(store)
-            while batch := read(store, after=after, topic=topic, limit=BATCH):
-                yield from batch
-                after = batch[-1].seq
-            after = max(after, newest)  # what did not match is not looked at again
-        stop.wait(POLL_S)
+    seen, bell = -1, store.bell()
+    with contextlib.closing(bell):
+        while not stop.is_set():
+            version = store.data_version()
+            if version != seen:
+                seen, newest = version, head(store)
+                while batch := read(store, after=after, topic=topic, limit=BATCH):
+                    yield from batch
+                    after = batch[-1].seq
+                after = max(after, newest)  # what did not match is not looked at again
+            bell.wait(_patience(bell))
+
+
+def _patience(bell: Bell) -> float:
+    return POLL_S if bell.path is None else ANYWAY_S
 
 
 def _about(store: Store, key: str, id_: str, limit: int) -> list[Event]:

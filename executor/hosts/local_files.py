@@ -10,14 +10,17 @@ import os
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 
 from executor.hosts.link import LogSize
+from store.bells import Bell
 
 _DIRECTORY_MODE = 0o700
-_WATCH_STEP_MS = 8
-"""watchfiles looks this often whether anything changed, so a change is told within two steps."""
+BELL = "bell"
+"""In the spool's directory: the pipe that every writer rings after a line."""
+_WATCH_STEP_MS = 50
+"""watchfiles looks this often whether anything changed: for writers that rang no bell."""
 _WATCH_ANYWAY_MS = 2000
 _POLL_MS = 200
 _LOCK_PATIENCE_S = 2.0
@@ -163,36 +166,66 @@ def forget_run(home: Path, run_id: str) -> None:
 
 
 async def watch(directory: Path) -> AsyncGenerator[None, None]:
-    """Yields at once, then whenever something in the directory changed, and every two seconds anyway.
+    """Yields at once, then whenever the bell rang or something in the directory changed, and every two seconds anyway.
 
     No change is missed while the caller is busy with the one before. Where the kernel gives no more watches, the
     directory is polled five times a second.
     """
     await asyncio.to_thread(directory.mkdir, mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
-    # watchfiles wraps the kernel's refusal in a RuntimeError.
-    with contextlib.suppress(OSError, RuntimeError):
-        async with contextlib.aclosing(_armed(directory, polling=False)) as changes:
+    with _heard(directory / BELL) as rang:
+        # watchfiles wraps the kernel's refusal in a RuntimeError.
+        with contextlib.suppress(OSError, RuntimeError):
+            async with contextlib.aclosing(_armed(directory, rang, polling=False)) as changes:
+                async for _ in changes:
+                    yield None
+        async with contextlib.aclosing(_armed(directory, rang, polling=True)) as changes:
             async for _ in changes:
                 yield None
-    async with contextlib.aclosing(_armed(directory, polling=True)) as changes:
-        async for _ in changes:
-            yield None
 
 
-async def _armed(directory: Path, *, polling: bool) -> AsyncGenerator[None, None]:
+@contextlib.contextmanager
+def _heard(path: Path) -> Iterator[asyncio.Event]:
+    """Set whenever the bell rings; never where none can be hung."""
+    rang = asyncio.Event()
+    try:
+        bell = Bell(path)
+    except OSError:
+        yield rang
+        return
+
+    def hear() -> None:
+        if bell.heard():
+            rang.set()
+
+    loop = asyncio.get_running_loop()
+    with contextlib.closing(bell):
+        loop.add_reader(bell, hear)
+        try:
+            yield rang
+        finally:
+            loop.remove_reader(bell)
+
+
+async def _armed(directory: Path, rang: asyncio.Event, *, polling: bool) -> AsyncGenerator[None, None]:
     """Yields with the watch for the next change already set."""
     async with contextlib.aclosing(_changes(directory, polling=polling)) as changes:
         change = asyncio.ensure_future(anext(changes))
+        ring = asyncio.ensure_future(rang.wait())
         try:
             await asyncio.sleep(0)  # one step of the loop sets the first watch
             while True:
                 yield None
-                await asyncio.wait([change])
-                change.result()
-                change = asyncio.ensure_future(anext(changes))
+                await asyncio.wait([change, ring], return_when=asyncio.FIRST_COMPLETED)
+                if ring.done():
+                    rang.clear()
+                    ring = asyncio.ensure_future(rang.wait())
+                if change.done():
+                    change.result()
+                    change = asyncio.ensure_future(anext(changes))
         finally:
             change.cancel()
-            await asyncio.wait([change])
+            ring.cancel()
+            await asyncio.wait([change, ring])
 
 
 def _changes(directory: Path, *, polling: bool) -> AsyncGenerator[object, None]:

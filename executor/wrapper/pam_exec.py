@@ -442,9 +442,24 @@ def append(path: bytes, compose: Callable[[], bytes]) -> None:
             os.ftruncate(fd, end)
             raise
         fcntl.flock(fd, fcntl.LOCK_UN)  # others append while our line sinks to the disk
+        ring(path)
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def ring(spool: bytes) -> None:
+    """Wake the executor that waits for the spool to grow; without one nobody is there to hear it."""
+    try:
+        bell = os.open(os.path.join(os.path.dirname(spool), b"bell"), os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return
+    try:
+        os.write(bell, b"!")
+    except OSError:
+        pass  # so full that it rings anyway
+    finally:
+        os.close(bell)
 
 
 def stamp() -> str:

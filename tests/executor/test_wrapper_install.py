@@ -28,7 +28,7 @@ def test_content_is_the_programs_as_they_stand() -> None:
     assert signal_.content == Path(pam_signal.__file__).read_bytes()
 
 
-@pytest.mark.parametrize("name", ["append", "stamp"])
+@pytest.mark.parametrize("name", ["append", "ring", "stamp"])
 def test_what_both_programs_do_they_do_alike(name: str) -> None:
     """Each is one file of its own, so the way into the spool stands in both; they may not drift apart."""
     assert inspect.getsource(getattr(pam_exec, name)) == inspect.getsource(getattr(pam_signal, name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -15,6 +16,8 @@ from tests.faults.driver import FaultFound, play
 
 def main(seeds: str = "", rounds: str = "30") -> int:
     """0 when everything held, 1 at the first broken invariant."""
+    for number in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C does: end the world that is being broken
+        signal.signal(number, lambda given, _: sys.exit(128 + given))
     chosen = _seeds(seeds) if seeds else [time.time_ns() % 1_000_000]
     began = time.monotonic()
     for seed in chosen:

@@ -259,6 +259,7 @@ async def test_a_title_is_edited_in_place() -> None:
 
 async def test_deleting_asks_and_the_safe_answer_has_the_focus() -> None:
     model = sample()
+    model.add(run(201, 10, status="exited", exit_code=0))
     async with driving(model) as driver:
         await driver.press("D")
         await driver.at(Confirm)
@@ -276,6 +277,8 @@ async def test_deleting_asks_and_the_safe_answer_has_the_focus() -> None:
 async def test_keys_that_cannot_act_say_why_and_call_nothing() -> None:
     model = sample()
     async with driving(model) as driver:
+        await driver.press("D")
+        await driver.said("Its agent is at work. Press x to stop it first.")
         await driver.press("h", "j", "s")
         await driver.said("this is an epic")
         await driver.press("x")

@@ -11,7 +11,7 @@ from screens.dialogs import StartRun
 from screens.item import ItemScreen
 from screens.run import RunScreen
 from tests.screens.driving import driving
-from tests.screens.fake_model import sample, uid
+from tests.screens.fake_model import run, sample, uid
 
 
 async def test_an_action_is_found_and_run() -> None:
@@ -78,6 +78,10 @@ async def test_square_brackets_in_a_title_are_text_everywhere() -> None:
     async with driving(model) as driver:
         assert "[/x] ok?" in driver.text()
         for key in ("s", "e", "x", "D"):
+            if key == "D":  # refused while an agent is at work
+                model.add(run(201, 10, status="exited", exit_code=0))
+                model.happen(("run.finished", {"run_id": uid(201), "task_id": uid(10)}))
+                await driver.until(lambda: "[/x] ok?" not in driver.text())
             await driver.press(key)
             await driver.until(lambda: driver.room.screen.is_modal)
             await driver.until(lambda: "Fix [red]it[/] [/nope]" in driver.text())

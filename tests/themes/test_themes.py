@@ -40,6 +40,11 @@ def test_pam_light_is_light_and_the_others_are_dark() -> None:
     }
 
 
+async def test_our_themes_come_first_where_one_is_chosen() -> None:
+    async with driving(sample()) as driver:
+        assert {*list(driver.room.available_themes)[:3]} == {*PALETTES}
+
+
 async def test_every_theme_draws_the_board() -> None:
     async with driving(sample()) as driver:
         for name in driver.room.available_themes:
