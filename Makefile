@@ -9,7 +9,7 @@ SEED   ?=
 ROUNDS ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check format lint types imports docs docs-check real-cli bench faults lock clean
+.PHONY: help setup run demo test check format lint types imports docs docs-check real-cli bench faults screenshots lock clean
 
 help:            ## what can be made
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -30,8 +30,9 @@ demo: setup      ## three demo agents and a shell run at once, on a home and a t
 test: setup      ## every test but those that install agent CLIs from npm
 	$(BIN)/pytest -m "not real_cli" -n auto --maxprocesses 4 $(ARGS)
 
-real-cli: setup  ## install the pinned agent CLIs from npm and drive them against a stub model
-	$(BIN)/pytest -m real_cli tests/real_cli $(ARGS)
+real-cli: setup  ## install the pinned agent CLIs from npm, all or CLIS="claude codex", and drive them against a stub model
+	$(BIN)/python -m tests.support.real_clis $(CLIS)
+	PAM_REAL_CLIS="$(CLIS)" $(BIN)/pytest -m real_cli tests/real_cli $(ARGS)
 
 check: setup lint types imports test docs-check ## everything that has to hold before a commit
 
@@ -60,6 +61,9 @@ bench: setup     ## measure; ONLY=name picks; writes bench-report.json
 
 faults: setup    ## break things until something gives; SEED=7 or SEED=1-20 (any one), ROUNDS=30 faults for each
 	@$(BIN)/python tests/faults/run.py "$(SEED)" "$(ROUNDS)"
+
+screenshots: setup ## draw the README's pictures anew, of real agents in a home of their own
+	@$(BIN)/python -m tests.support.screenshots
 
 lock: setup      ## resolve the dependencies anew into requirements.lock
 	@.ci/lock "$(VENV)"

@@ -35,7 +35,7 @@ def set_key(path: Path, dotted: str, words: str) -> None:
         changed = _with(text, section, name, value)
         check_config(changed, path)
         # A link stays one: what it points to is replaced.
-        _replace(path.resolve(), changed)
+        replace_file(path.resolve(), changed)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}.", path=str(path)) from error
 
@@ -65,7 +65,8 @@ def _below_its_comment(text: str, section: str, name: str, line: str) -> str | N
     return None
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
+    """Write a file whole or not at all, with the rights it has. Raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     mode = path.stat().st_mode & 0o777 if path.exists() else FILE_MODE
     descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

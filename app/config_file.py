@@ -10,6 +10,7 @@ from typing import TypeGuard
 from app.config_keys import BY_NAME, FREE_SECTION, KEYS, SECTIONS, Key, Value
 from providers import toml_text
 from store.errors import ConfigError, InvalidValue
+from store.redaction import Redactor
 
 _TRUTH = {"true": True, "false": False}
 _KINDS = {
@@ -100,7 +101,7 @@ def checked(key: Key, value: object) -> Value:
         reason = key.wrong(value) if key.wrong else None
         if reason is None:
             return value
-        shown = "this value" if key.secret else repr(value)
+        shown = "this value" if key.secret else Redactor({})(repr(value))
         raise InvalidValue(f"[{key.section}] {key.name} cannot be {shown}: {reason}.", key=key.dotted)
     raise InvalidValue(f"[{key.section}] {key.name} must be {_KINDS[key.type]}.", key=key.dotted)
 

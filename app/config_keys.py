@@ -6,11 +6,13 @@ This table drives loading, checking, the scaffold, ``pam config`` and docs/confi
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, cast
 
 from app.log_settings import FORMATS, LEVELS, LogSettings
+from app.notice_settings import hours, ways
 from executor.settings import SILENCE_ACTIONS, ExecutorSettings
 
 Value = str | int | float | bool
@@ -18,6 +20,7 @@ KeyType = Literal["text", "count", "seconds", "flag", "path"]
 
 _EXECUTOR_FIELDS = {field.name: field for field in fields(ExecutorSettings)}
 _SOCKET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+_PLAIN_URL = re.compile(r"[A-Za-z0-9:/.\[\]_~%+-]+")
 DAY_S = 86_400.0
 _LOG = LogSettings()
 
@@ -58,7 +61,9 @@ SECTIONS: Mapping[str, str] = {
     "work": "Work items.",
     "providers": "The agent CLIs.",
     "gateway": "One shared model gateway for every provider; off while there is no url.",
+    "secrets": "Where keys come from that are not in the environment.",
     "ui": "The control room.",
+    "notify": "Calling you when an agent begins to wait and you look elsewhere; at most once for each question.",
     "keys": 'Keys of the control room: action = "key", or "key,other".',
 }
 """Tables of config.toml, in the order they are shown."""
@@ -84,7 +89,46 @@ def _one_of(words: Sequence[str]) -> Callable[[str], str | None]:
 
 
 def _url(value: str) -> str | None:
-    return None if re.match(r"https?://[^\s/]", value) else "it starts with http:// or https://"
+    if not re.match(r"https?://[^\s/]", value):
+        return "it starts with http:// or https://"
+    if "@" in value or "?" in value or "#" in value:
+        return "it holds no user, password, ? or #; the key has its own setting"
+    return None if _PLAIN_URL.fullmatch(value) else "it has a character that no URL has as it is"
+
+
+def _key(value: str) -> str | None:
+    if re.fullmatch(r"[!#-\[\]-~]+", value):
+        return None
+    return _filled(value) or "a key is one word without quotes and backslashes"
+
+
+def _names(value: str) -> str | None:
+    names = value.replace(",", " ").split()
+    good = names and all(re.fullmatch(r"[a-z][a-z0-9_-]{0,31}", name) for name in names)
+    return None if good else 'name providers, as in "claude, codex"'
+
+
+def _refused(read: Callable[[str], object]) -> Callable[[str], str | None]:
+    """The sentence with which a text is refused by who reads it later."""
+
+    def wrong(value: str) -> str | None:
+        try:
+            read(value)
+        except ValueError as error:
+            return str(error)
+        return _filled(value)
+
+    return wrong
+
+
+def _command(value: str) -> str | None:
+    try:
+        words = shlex.split(value)
+    except ValueError as error:
+        return f"it is no command line: {error}"
+    if not words:
+        return _filled(value)
+    return None if any("{name}" in word for word in words) else "it says nowhere {name}, for the key's name"
 
 
 def _filled(value: str) -> str | None:
@@ -158,6 +202,13 @@ KEYS: tuple[Key, ...] = (
         example="/path/to/providers.toml",
     ),
     Key("providers", "hooks", "flag", False, "Whether agents are given hooks whose recipe is not proven yet."),
+    Key(
+        "providers",
+        "first_run_answers",
+        "flag",
+        True,
+        "Whether pam answers, in a CLI's own file, what it asks in a directory for the first time.",
+    ),
     Key("providers", "default", "text", None, "The provider offered first.", wrong=_filled, example="claude"),
     Key(
         "gateway",
@@ -177,10 +228,47 @@ KEYS: tuple[Key, ...] = (
         "Its key; agents get it by environment. Better kept in the variable than in this file.",
         env="PAM_GATEWAY_API_KEY",
         secret=True,
-        wrong=_filled,
+        wrong=_key,
         example="...",
     ),
+    Key(
+        "gateway",
+        "providers",
+        "text",
+        None,
+        "Providers that go through it; every provider that can unless set.",
+        wrong=_names,
+        example="claude, codex",
+    ),
+    Key(
+        "secrets",
+        "command",
+        "text",
+        None,
+        "Prints the key that {name} names, when an agent starts and the environment has none of its provider's.",
+        wrong=_command,
+        example="secret-tool lookup service pam name {name}",
+    ),
     Key("ui", "theme", "text", "pam-dark", "pam-dark, pam-light, pam-contrast, or a theme of Textual.", wrong=_filled),
+    Key(
+        "notify",
+        "via",
+        "text",
+        None,
+        "How: any of bell, osc9, osc777 and notify-send; not at all unless set.",
+        wrong=_refused(ways),
+        example="osc9, bell",
+    ),
+    Key(
+        "notify",
+        "quiet_hours",
+        "text",
+        None,
+        "From when to when nobody is called, in local time.",
+        wrong=_refused(hours),
+        example="22:00-07:00",
+    ),
+    Key("notify", "on_end", "flag", False, "Whether you are called when a run ends, too."),
 )
 """Every key, in the order it is shown."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, Final
 
-from textual.app import SuspendNotSupported
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.driver import Driver
@@ -15,20 +15,23 @@ from textual.drivers.linux_driver import LinuxDriver
 
 import themes
 from app.driver import RoomDriver
-from app.looks import Looks
+from app.notice_settings import NoticeSettings
+from app.notifying import Notifying
+from app.places import SETTLED_S, bring_in
+from app.sessions import Sessions
 from screens import actions
 from screens.board import BoardScreen
 from screens.desk import Desk
 from screens.dialogs import Confirm, leaving
-from screens.item import ItemScreen
-from screens.keys_in_order import KeysInOrder
-from screens.messages import GoHome, Gone, OpenItem, OpenProject, OpenRun, QuitRoom, ShowCard, TakeTerminal
+from screens.messages import QuitRoom
 from screens.model import ControlRoomModel
 from screens.palette import ActionCommands, CardCommands
 from screens.place import NARROW, TALL, PlaceScreen
-from screens.run import RunScreen
 from store.errors import PamError
 from store.records import Event
+
+FRAMES_S: Final = 0.1
+"""Textual takes up to three frames to bring to the terminal what a place shows."""
 
 
 def local_time() -> datetime:
@@ -36,7 +39,7 @@ def local_time() -> datetime:
     return datetime.now().astimezone()
 
 
-class ControlRoom(Looks, KeysInOrder):
+class ControlRoom(Sessions, Notifying):
     """The Textual application; everything it knows comes from the model."""
 
     TITLE = "pam"
@@ -56,6 +59,7 @@ class ControlRoom(Looks, KeysInOrder):
         palettes: Mapping[str, themes.Palette] = themes.PALETTES,
         project: str | None = None,
         notice: str = "",
+        notify: NoticeSettings = NoticeSettings(),  # noqa: B008  frozen
     ) -> None:
         """``keymap``: keys by id of ``screens.actions``; ``project``: the first board's id; ``notice``: said first."""
         super().__init__()
@@ -64,6 +68,8 @@ class ControlRoom(Looks, KeysInOrder):
         unknown = self.put_on(theme, palettes, model.remember_theme)
         self._project = project
         self._notice = notice or unknown
+        self._notices = self.notices(notify)
+        self._drawn = asyncio.Event()
 
     def get_driver_class(self) -> type[Driver]:
         found = super().get_driver_class()
@@ -73,53 +79,16 @@ class ControlRoom(Looks, KeysInOrder):
         self.hold_keys(place=True)
         self.run_worker(self._follow(self.desk.model.journal()), group="journal")
         self.run_worker(self._heed(self.desk.model.executor()), group="executor")
+        self.run_worker(self._notices.run(), group="notices")
+        await self.recall()
         await self.push_screen(BoardScreen(self.desk, self._project or await self._first_project()))
+        await self.reopen()
+        self.set_timer(SETTLED_S, partial(self.run_worker, bring_in, thread=True))
         if self._notice:
             self.complain(self._notice)
 
-    def on_open_run(self, message: OpenRun) -> None:
-        self.push_screen(RunScreen(self.desk, message.run_id))
-
-    def on_open_item(self, message: OpenItem) -> None:
-        self.push_screen(ItemScreen(self.desk, message.item_id))
-
-    async def on_open_project(self, message: OpenProject) -> None:
-        """A board that is open already stays, and so does a dialog over it: the journal may ask for it, too."""
-        if isinstance(self.screen, PlaceScreen):
-            await self._go_home()
-        boards = (place for place in self._places() if isinstance(place, BoardScreen))
-        board = next((board for board in boards if board.project_id == message.project_id), None)
-        if board is None:
-            await self.switch_screen(BoardScreen(self.desk, message.project_id))
-        elif board.state is not None:
-            self.release_keys(place=True)
-
-    async def on_go_home(self, _: GoHome) -> None:
-        await self._go_home()
-        self.release_keys(place=True)
-
-    async def on_gone(self, message: Gone) -> None:
-        if message.place.is_active:
-            await self.pop_screen()
-            self.complain(message.sentence)
-
-    async def on_show_card(self, message: ShowCard) -> None:
-        await self._go_home()
-        if isinstance(self.screen, BoardScreen):
-            self.screen.find(message.item)
-        self.release_keys(place=True)
-
-    def on_take_terminal(self, message: TakeTerminal) -> None:
-        """Everything of ours stands still while the program has the terminal."""
-        try:
-            with self.suspend():
-                ended = subprocess.run(message.argv, check=False)
-        except (SuspendNotSupported, OSError) as error:
-            self.complain(f"The terminal can't be handed over: {error}. In another one, try: {' '.join(message.argv)}")
-        else:
-            if ended.returncode:
-                self.complain(f"{message.argv[0]} ended with {ended.returncode}; the session may be gone.")
-        self.drop_keys()
+    def on_drawn(self) -> None:
+        self._drawn.set()
 
     async def on_quit_room(self, _: QuitRoom) -> None:
         await self.action_quit()
@@ -142,16 +111,17 @@ class ControlRoom(Looks, KeysInOrder):
     async def _follow(self, journal: AsyncIterator[Sequence[Event]]) -> None:
         """Every place hears of every batch; each reads again what it shows of it."""
         async for events in journal:
+            self._notices.heed(events)
             for place in self._places():
                 place.take(events)
 
     async def _heed(self, executor: AsyncIterator[str]) -> None:
+        """The executor begins once there is something to see, which it would hold up."""
+        await self._drawn.wait()
+        await asyncio.sleep(FRAMES_S)
         async for sentence in executor:
             for place in self._places():
                 place.go(place.heed(sentence))
-
-    def _places(self) -> Iterator[PlaceScreen]:
-        return (screen for screen in self.screen_stack if isinstance(screen, PlaceScreen))
 
     async def _first_project(self) -> str | None:
         try:
@@ -159,12 +129,4 @@ class ControlRoom(Looks, KeysInOrder):
         except PamError as error:
             self.notify(str(error), severity="error", markup=False)
             return None
-        return projects[0].project.id if projects else None
-
-    async def _go_home(self) -> None:
-        while len(self.screen_stack) > 2:
-            await self.pop_screen()
-
-    def complain(self, sentence: str) -> None:
-        for place in self._places():
-            place.say(sentence, "bad")
+        return self.project_of(each.project.id for each in projects)

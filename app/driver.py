@@ -1,27 +1,88 @@
-"""The terminal may go away at any moment, with its window or with the line to it; the control room leaves then.
+"""The operator's terminal: what it sends may go straight to an agent's, and it may go away at any moment.
 
 Textual's writing thread ends with its first error, and whatever is drawn next waits for it: a control room that nobody
-sees would hang, and hold the executor's lock for ever.
+sees would hang, and hold the executor's lock for ever. So the control room leaves with its window, or the line to it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import io
+import os
+import select
+from codecs import getincrementaldecoder
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
+from textual import constants
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
+from screens.keys_in_order import KeysInOrder
+
+LOOK_S: Final = 0.1
+"""How long the reading thread may take to hear that it is to end."""
+
 
 class RoomDriver(LinuxDriver):
-    """Textual's driver, on a terminal that may be gone."""
+    """Textual's driver, on a terminal that may be gone, and whose keys another may have."""
 
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._file = Terminal(self._file, lambda: app.call_later(app.exit))  # type: ignore[assignment]
+        self._file = Terminal(self._file, self._gone)  # type: ignore[assignment]
+        self._parser = XTermParser(debug)
+        self._decode = getincrementaldecoder("utf-8")("replace").decode
+        self._tick: asyncio.TimerHandle | None = None
+
+    def run_input_thread(self) -> None:
+        """Reads; everything else is done on the app's loop, so that keys stay in order whoever has them."""
+        self._parser = XTermParser(self._debug)
+        poll = select.poll()
+        poll.register(self.fileno, select.POLLIN)
+        while not self.exit_event.is_set():
+            if not poll.poll(LOOK_S * 1000):
+                continue
+            try:
+                data = os.read(self.fileno, 1 << 16)
+            except OSError:
+                data = b""
+            if not data:
+                self._gone()
+                return
+            self._loop.call_soon_threadsafe(self._take, data)
+
+    def _take(self, data: bytes) -> None:
+        """Give it to whoever has the keys; the rest is Textual's."""
+        text = self._decode(data)
+        app = self._app
+        if isinstance(app, KeysInOrder) and app.straight is not None:
+            text = app.straight(text, self._cell())
+        if text:
+            for message in self._parser.feed(text):
+                self.process_message(message)
+        if self._tick is not None:
+            self._tick.cancel()
+        self._tick = self._loop.call_later(constants.ESCAPE_DELAY * 1.1, self._look_again)
+
+    def _look_again(self) -> None:
+        """An Escape that nothing has followed is a key."""
+        self._tick = None
+        for message in self._parser.tick():
+            self.process_message(message)
+
+    def _cell(self) -> tuple[float, float]:
+        """How large a cell is in units of the mouse: 1, or pixels where the terminal tells them."""
+        parser = self._parser
+        if not parser.mouse_pixels or parser.terminal_size is None or parser.terminal_pixel_size is None:
+            return 1.0, 1.0
+        (columns, rows), (width, height) = parser.terminal_size, parser.terminal_pixel_size
+        return max(width / max(columns, 1), 1.0), max(height / max(rows, 1), 1.0)
+
+    def _gone(self) -> None:
+        self._app.call_later(self._app.exit)
 
 
 class Terminal(io.TextIOBase, TextIO):

@@ -7,8 +7,8 @@ import logging
 import re
 from datetime import UTC, datetime
 
-from app.redaction import Redactor
 from store.clock import to_text
+from store.redaction import Redactor
 
 _RUN = re.compile(r"\b[Rr]un ([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
 LONGEST = 20_000

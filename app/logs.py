@@ -17,8 +17,8 @@ from logging.handlers import RotatingFileHandler
 from app.log_burst import Burst
 from app.log_lines import JsonLines, TextLines
 from app.log_settings import LogSettings, from_environment
-from app.redaction import Redactor
 from store.home import DIRECTORY_MODE, FILE_MODE, Home
+from store.redaction import Redactor
 
 _FORMATTERS = {"text": TextLines, "json": JsonLines}
 

@@ -14,6 +14,9 @@ from store.errors import PamError
 class Looks(App[None]):
     """``put_on`` once, before it runs."""
 
+    _in_order: dict[str, Theme] | None = None
+    """Textual asks for the themes whenever it draws a line."""
+
     def put_on(self, theme: str, palettes: Mapping[str, themes.Palette], keep: Callable[[str], Awaitable[None]]) -> str:
         """Draw with ``theme``; ``keep`` stores what is chosen later. A sentence when there is no such theme."""
         for name, palette in palettes.items():
@@ -27,12 +30,21 @@ class Looks(App[None]):
     @property
     def available_themes(self) -> dict[str, Theme]:
         """Ours first, as the list of themes shows them."""
-        found = super().available_themes
-        return {**{name: theme for name, theme in found.items() if name in themes.PALETTES}, **found}
+        if self._in_order is None:
+            found = super().available_themes
+            self._in_order = {**{name: found[name] for name in themes.PALETTES if name in found}, **found}
+        return self._in_order
+
+    def register_theme(self, theme: Theme) -> None:
+        super().register_theme(theme)
+        self._in_order = None
 
     def get_css_variables(self) -> dict[str, str]:
         variables = super().get_css_variables()
-        return variables if "card-cursor" in variables else {**variables, **themes.borrowed(variables)}
+        if "card-cursor" not in variables:
+            variables |= themes.borrowed(variables)
+        self.theme_variables = variables
+        return variables
 
     def watch_theme(self, name: str) -> None:
         if name != self._kept:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import Iterator, Mapping
@@ -15,9 +16,9 @@ from textual.constants import COLOR_SYSTEM
 
 import themes
 from app.control_room import ControlRoom
+from app.model import StoreModel, Surroundings
 from app.seat import Seat
 from app.settings import Settings
-from app.store_model import StoreModel, Surroundings
 from executor.background import LoopThread
 from executor.capture import PaneSource
 from executor.service import host_executor
@@ -49,6 +50,10 @@ def open_room(settings: Settings, *, project_id: str | None = None) -> int:
 def show(room: ControlRoom) -> None:
     """Run the control room; TERM and HUP leave it as its own key does, so that the terminal is given back."""
 
+    # What is loaded now stays: no collection needs to look at it. Small ones hold up no key for long.
+    gc.freeze()
+    gc.set_threshold(4_000, 20, 50)
+
     async def shown() -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -67,11 +72,12 @@ def control_room(store: Store, settings: Settings, *, project_id: str | None = N
         settings=settings.executor,
         catalog=partial(catalog.load, settings.home.path, operator_file=settings.catalog_path),
         default_provider=settings.default_provider or "",
+        catalog_file=settings.catalog_path,
     )
     with ExitStack() as behind:
         seat = _seat(store, settings)
         behind.callback(seat.close)
-        seat.open()
+        seat.opening = True
         panes = PaneSource(settings.executor, settings.home.path)
         behind.enter_context(_running(panes))
         model = StoreModel(store, around, panes, seat)
@@ -82,7 +88,7 @@ def control_room(store: Store, settings: Settings, *, project_id: str | None = N
             keymap=settings.keys,
             palettes=palettes(),
             project=project_id,
-            notice=seat.trouble,
+            notify=settings.notify,
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -28,7 +29,7 @@ RETRY_S = 15.0
 
 
 class Seat:
-    """Not for two threads at once; ``host`` is the executor as a context, and may raise ExecutorBusy."""
+    """``host`` is the executor as a context, and may raise ExecutorBusy."""
 
     def __init__(
         self,
@@ -41,20 +42,38 @@ class Seat:
         self._host = host
         self._clock = clock
         self._held = ExitStack()
+        self._turn = threading.RLock()
+        self._closed = False
         self._thread: LoopThread | None = None
         self._free = 0
         self._again = 0.0
         self._seen = ExecutorState(running=False)
         self.trouble = ""
         """Why no executor can be here; empty while one is, or while it has not been tried."""
+        self.opening = False
+        """Whether ``open`` is still to come, or under way."""
 
     def open(self) -> None:
         """Take the seat if it is free. Raises StoreUnavailable where the home can't be written."""
-        self._take()
-        self._seen = lock.state(self._home)
+        with self._turn:
+            try:
+                self._take()
+                self._seen = lock.state(self._home)
+            finally:
+                self.opening = False
 
     def look(self) -> str | None:
         """See who has the seat, and take it when it stays free; a sentence when that has changed, else None."""
+        with self._turn:
+            return self._look()
+
+    def close(self) -> None:
+        """Give the seat up for good, if it is ours; agents go on."""
+        with self._turn:
+            self._closed = True
+            self._give_up()
+
+    def _look(self) -> str | None:
         before, trouble = self._seen, self.trouble
         if self._thread is not None and self._thread.wait(0):
             self._leave("The executor of this control room has stopped by itself; logs/pam.log says why.")
@@ -71,12 +90,13 @@ class Seat:
             return self.trouble
         return _changed(before, now) if (before.running, before.pid) != (now.running, now.pid) else None
 
-    def close(self) -> None:
-        """Give the seat up, if it is ours; agents go on."""
+    def _give_up(self) -> None:
         self._thread = None
         self._held.close()
 
     def _take(self) -> None:
+        if self._closed:
+            return
         try:
             self._thread = self._held.enter_context(self._host())
         except ExecutorBusy as busy:
@@ -88,7 +108,7 @@ class Seat:
 
     def _leave(self, trouble: str) -> None:
         log.warning("%s", trouble)
-        self.close()
+        self._give_up()
         self.trouble = trouble
         self._again = self._clock() + RETRY_S
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Literal, cast
 from app.config_file import ConfigFile, from_words, known_key, read_config
 from app.config_keys import KEYS, Key, Value
 from app.log_settings import LogSettings
+from app.notice_settings import NoticeSettings, hours, ways
 from executor.settings import ExecutorSettings
+from providers.gateway import Gateway
 from store.errors import ConfigError, InvalidValue
 from store.home import Home
 from store.paths import absolute
@@ -32,13 +35,13 @@ class Settings:
     auto_mark_done: bool
     catalog_path: Path
     """The operator's entries of the provider catalog."""
-    provider_hooks: bool
     default_provider: str | None
     gateway_url: str | None
     """Without a slash at its end (PAM-GW-003)."""
     gateway_api_key: str | None = field(repr=False)
     log: LogSettings
     theme: str
+    notify: NoticeSettings
     keys: Mapping[str, str]
     """Actions of the control room by name, with the keys the operator chose for them."""
     values: Mapping[str, Value | None] = field(repr=False)
@@ -105,30 +108,52 @@ def _built(
         if key.section in _EXECUTOR_SECTIONS
     }
     catalog = values["providers.catalog_path"]
-    url = cast("str | None", values["gateway.url"])
+    gateway = _gateway(values)
     return Settings(
         home=home,
         config_path=path,
-        executor=ExecutorSettings(**executor),  # type: ignore[arg-type] # checked against the table of keys
+        executor=ExecutorSettings(
+            **executor,  # type: ignore[arg-type] # checked against the table of keys
+            unproven_hooks=bool(values["providers.hooks"]),
+            first_run_answers=bool(values["providers.first_run_answers"]),
+            gateway=gateway,
+            key_command=tuple(shlex.split(str(values["secrets.command"] or ""))),
+        ),
         events_days=cast("int", values["retention.events_days"]),
         auto_mark_done=bool(values["work.auto_mark_done"]),
         catalog_path=_catalog(home, path, cast("str | None", catalog)),
-        provider_hooks=bool(values["providers.hooks"]),
         default_provider=cast("str | None", values["providers.default"]),
-        gateway_url=url.rstrip("/") if url else None,
+        gateway_url=gateway.url if gateway else None,
         gateway_api_key=cast("str | None", values["gateway.api_key"]),
         log=_log(values),
         theme=str(values["ui.theme"]),
+        notify=_notices(values),
         keys=keys,
         values=values,
         sources=sources,
     )
 
 
+def _gateway(values: Mapping[str, Value | None]) -> Gateway | None:
+    """The gateway that its url switches on."""
+    url, key = (cast("str | None", values[name]) for name in ("gateway.url", "gateway.api_key"))
+    only = str(values["gateway.providers"] or "").replace(",", " ").split()
+    return Gateway(url.rstrip("/"), key, tuple(only)) if url else None
+
+
 def _log(values: Mapping[str, Value | None]) -> LogSettings:
     given = {key.name: values[key.dotted] for key in KEYS if key.section == "log"}
     words = {name: value.lower() if isinstance(value, str) else value for name, value in given.items()}
     return LogSettings(**words)  # type: ignore[arg-type] # checked against the table of keys
+
+
+def _notices(values: Mapping[str, Value | None]) -> NoticeSettings:
+    quiet = values["notify.quiet_hours"]
+    return NoticeSettings(
+        via=ways(str(values["notify.via"] or "")),
+        quiet=hours(str(quiet)) if quiet else None,
+        on_end=bool(values["notify.on_end"]),
+    )
 
 
 def _catalog(home: Home, config_path: Path, named: str | None) -> Path:

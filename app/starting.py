@@ -28,6 +28,7 @@ def start_run(
     prompt: str | None,
     model: str | None,
     args: Sequence[str],
+    approvals: str | None = None,
     host: Host | None,
     restart_policy: RestartPolicy | None = None,
     max_attempts: int | None = None,
@@ -43,6 +44,7 @@ def start_run(
         prompt=prompt,
         model=model,
         args=args,
+        approvals=approvals,
         pinned_host_id=host.id if host else None,
         restart_policy=restart_policy or runs.RESTART_POLICY,
         max_attempts=max_attempts or provider.max_attempts or attempts,
@@ -80,20 +82,29 @@ def working_directory(named: str | None, project: Project, host: Host | None) ->
     return os.path.normpath(path)
 
 
-def check_launch(provider: Provider, cwd: str, prompt: str | None, model: str | None, args: Sequence[str]) -> None:
+def check_launch(
+    provider: Provider,
+    cwd: str,
+    prompt: str | None,
+    model: str | None,
+    args: Sequence[str],
+    approvals: str | None = None,
+) -> None:
     """Find now what the executor would find wrong at the start.
 
     Raises InvalidValue, or ProviderUnavailable for a program that is missing here; the executor's PATH may have it.
     """
     from providers.launch import plan
+    from providers.long_prompt import line_for, needs_file
 
     plan(
         provider,
         run_id=NO_RUN,
-        prompt=prompt,
+        prompt=line_for("/") if needs_file(provider, prompt) else prompt,
         model=model,
         args=args,
         cwd=cwd,
         conversation_id=None,
         environ=os.environ,
+        approvals=approvals,
     )

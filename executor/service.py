@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from executor import lock
@@ -19,6 +20,8 @@ from executor.hosts.link import LinkDown, LinkEvent, LinkUp, ServerGone, Session
 from executor.hosts.local import LocalLink
 from executor.ledger import ACTOR, Ledger
 from executor.settings import ExecutorSettings
+from executor.supervision.answered import AnswerWatch
+from executor.supervision.deliver import Deliveries
 from executor.supervision.dispatch import Dispatch
 from executor.supervision.generations import Generations
 from executor.supervision.heartbeat import Heartbeat
@@ -30,12 +33,14 @@ from executor.supervision.silence import SilenceWatch
 from executor.supervision.spawn import Spawner
 from executor.supervision.station import Station, keep_going
 from executor.supervision.stop import Stops
+from executor.supervision.transcripts import Transcripts
+from providers.provider import Provider
 from providers.reload import CatalogKeeper
-from store import hosts, integrity, journal
+from store import hosts, integrity, journal, redaction
 from store.database import Store
 from store.errors import Conflict, ExecutorNotRunning, StoreUnavailable
 from store.home import Home
-from store.records import Event
+from store.records import Event, Run
 from store.restart_rules import Backoff
 
 log = logging.getLogger("pam.executor")
@@ -70,6 +75,7 @@ class Executor:
         self._events_days = events_days
         self._environ = environ
         self._ledger = Ledger(store)
+        redaction.learn(redaction.secrets_in(environ))
         store.backoff = Backoff(settings.restart_initial_s, settings.restart_factor, settings.restart_max_s)
         self._link = LocalLink(settings, home.path, on_event=self._link_event)
         self._station: Station | None = None
@@ -111,18 +117,28 @@ class Executor:
             log.info("%d events older than %d days are gone", gone, self._events_days)
 
     async def _loops(self, station: Station) -> None:
-        ingest = Ingest(station, auto_mark_done=self._auto_mark_done)
+        ingest = Ingest(
+            station,
+            auto_mark_done=self._auto_mark_done,
+            recipe_of=self._recipe_of,
+            on_hook=lambda run_id: transcripts.look(run_id),
+        )
+        transcripts = Transcripts(station, lambda: self._catalog.catalog, self._environ, say=ingest.say)
         spawner = Spawner(station, lambda: self._catalog.catalog, self._environ)
         stops = Stops(station, ingest)
         reconciler = Reconciler(station, ingest, spawner, stops)
+        seen = partial(ingest.say, seen_in="pane")
         loops = {
             "ingest": ingest.follow,
+            "transcripts": transcripts.loop,
             "liveness": reconciler.liveness,
             "reconcile": reconciler.loop,
             "dispatch": Dispatch(station, spawner).loop,
             "stop": stops.loop,
+            "deliver": Deliveries(station, lambda: self._catalog.catalog).loop,
             "restart": Restarts(station).loop,
-            "silence": SilenceWatch(station).loop,
+            "silence": SilenceWatch(station, still_s=self._still_s, say=seen).loop,
+            "answers": AnswerWatch(station, self._provider_of, say=seen).loop,
             "logs": LogKeeper(station).loop,
             "heartbeat": Heartbeat(station).loop,
             "catalog": self._catalog.watch,
@@ -132,6 +148,17 @@ class Executor:
             async with asyncio.TaskGroup() as group:
                 for name, loop in loops.items():
                     group.create_task(keep_going(name, loop), name=f"pam-{name}")
+
+    def _recipe_of(self, provider: str) -> str | None:
+        known = self._catalog.catalog.providers.get(provider)
+        return known.hooks.recipe or None if known else None
+
+    def _provider_of(self, run: Run) -> Provider | None:
+        return self._catalog.catalog.providers.get(run.provider)
+
+    def _still_s(self, run: Run) -> float:
+        provider = self._provider_of(run)
+        return provider.still_s if provider else 0.0
 
     @contextmanager
     def _listening(self, station: Station) -> Iterator[None]:

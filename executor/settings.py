@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from providers.gateway import Gateway
+
 SilenceAction = Literal["none", "stop"]
 SILENCE_ACTIONS: tuple[SilenceAction, ...] = ("none", "stop")
 
@@ -61,6 +63,15 @@ class ExecutorSettings:
     """Between TERM and KILL (PAM-RST-004)."""
     hold_open_s: float = 300.0
     """How long the wrapper keeps a pane after its agent ended (PAM-WRAP-008)."""
+
+    unproven_hooks: bool = False
+    """Whether agents are given hooks whose recipe no test of the real CLI has proven (PAM-PROV-013)."""
+    gateway: Gateway | None = None
+    """The model gateway that agents are led through."""
+    key_command: tuple[str, ...] = ()
+    """Prints the key that its ``{name}`` names, where the environment has none."""
+    first_run_answers: bool = True
+    """Whether pam answers in a CLI's own file what it would ask in a directory it has not seen."""
 
     capture_hz: float = 4.0
     """Looks per second at a pane somebody watches."""

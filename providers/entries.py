@@ -8,12 +8,15 @@ from typing import cast, get_args
 
 from providers import rules, toml_text
 from providers.provider import (
+    Answers,
     CompletionSignal,
     Conversation,
     ConversationId,
+    GatewayUse,
     Hooks,
     PromptRoute,
     Provider,
+    Smoke,
     TuiType,
     UsageSource,
 )
@@ -84,7 +87,9 @@ def _reporter(sources: list[_Source]) -> Report:
 
 
 def _provider(entry: Section, name: str) -> Provider:
-    conversation, hooks, restart = (entry.section(key) for key in ("conversation", "hooks", "restart"))
+    conversation, hooks, restart, gateway, smoke, answers = (
+        entry.section(key) for key in ("conversation", "hooks", "restart", "gateway", "smoke", "answers")
+    )
     provider = Provider(
         name=name,
         title=entry.text("title"),
@@ -101,16 +106,32 @@ def _provider(entry: Section, name: str) -> Provider:
         ),
         env=entry.table_of_text("env"),
         keys=entry.texts("keys"),
+        logins=entry.texts("logins"),
+        gateway=GatewayUse(gateway.table_of_text("env"), gateway.template("args", ()), gateway.texts("unset")),
+        smoke=Smoke(smoke.text("model", ""), smoke.table_of_text("files")),
         unset=entry.texts("unset"),
         install=entry.text("install", "") or None,
         versions=entry.text("versions", ""),
         installed_detection=entry.texts("installed_detection"),
-        hooks=Hooks(recipe=hooks.text("recipe", ""), proven=hooks.flag("proven", False)),
+        hooks=Hooks(
+            recipe=hooks.text("recipe", ""),
+            proven=hooks.flag("proven", False),
+            proven_with=hooks.text("proven_with", ""),
+            ready=hooks.flag("ready", True),
+        ),
         usage=entry.choice("usage", _USAGE_SOURCES, "none"),
         quit_keys=entry.texts("quit_keys"),
+        answers=Answers(*(answers.texts(key) for key in ("yes", "always", "no", "shows"))),
+        limits=entry.texts("limits"),
         max_attempts=restart.count("max_attempts"),
+        submit_delay_ms=round(entry.number("submit_delay_ms", 300)),
+        ready_after_s=entry.number("ready_after_s", 3),
+        hides_cursor=entry.flag("hides_cursor", False),
+        second_enter=entry.flag("second_enter", False),
+        asks_title=entry.text("asks_title", ""),
+        still_s=entry.number("still_s", 0),
     )
-    for section in (entry, conversation, hooks, restart):
+    for section in (entry, conversation, hooks, restart, gateway, smoke, answers):
         section.refuse_unknown_keys()
     rules.check(entry, provider)
     return provider

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from providers.environment import inherited
+from providers.gateway import Gateway, lead
 from providers.program import find, machine_values, named_program
 from providers.provider import PromptRoute, Provider
-from providers.template import Values, fill, mentions, render
+from providers.recipes.recipe import HookSetup
+from providers.template import Template, Values, fill, mentions, render
 from store.errors import InvalidValue
 
 ARGUMENT_LIMIT = 131_071
@@ -33,11 +35,15 @@ class LaunchPlan:
     """The agent's environment but for what tmux and the wrapper add; holds keys, so it is kept out of ``repr``."""
     unset: tuple[str, ...]
     """Variables that must not reach the agent even when the pane has them."""
+    conversation_id: str | None
+    """Of the conversation that is begun or gone on with, where it is known beforehand."""
     prompt_route: PromptRoute
     prompt: str | None
     """The prompt as the agent gets it: in ``argv`` already, or for the executor to paste."""
     max_attempts: int | None
     """What the catalog says of attempts, between the run's own number and the global one."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """The keys in ``env``, for whoever writes something down."""
 
 
 def plan(
@@ -52,11 +58,15 @@ def plan(
     environ: Mapping[str, str],
     approvals: str | None = None,
     resume: bool = False,
+    setup: HookSetup | None = None,
+    gateway: Gateway | None = None,
 ) -> LaunchPlan:
     """The command line and environment of a run.
 
     ``environ`` is the operator's environment; the program is looked up on its PATH. ``approvals`` names one of the
-    provider's approval modes. ``resume`` goes on with ``conversation_id`` instead of opening it.
+    provider's approval modes. ``resume`` goes on with ``conversation_id`` instead of opening it. ``setup`` is what the
+    provider's recipe gives the run for its hooks. ``gateway`` counts before the operator's own variables, and
+    what the catalog's entry sets counts before both (PAM-GW-002).
 
     Raises:
         InvalidValue: the run asks for what the provider does not take, an argument is too long, or it holds a key.
@@ -75,22 +85,41 @@ def plan(
         "cwd": str(cwd),
         "args": tuple(args),
         "approvals": provider.approvals[approvals] if approvals else (),
+        "hooks": setup.args if setup else (),
     }
     values["bin"] = named_program(provider, values)
-    named, *rest = render(provider.conversation.resume if resume else provider.argv, values)
+    template = provider.conversation.resume if resume else provider.argv
+    led = lead(provider, gateway, values)
+    values["gateway"] = led.args
+    named, *rest = render(template, values)
     argv = (find(provider, named, inherits, Path(cwd)), *rest)
-    env = _env(provider, inherits, values)
-    _check_argv(provider, argv, env)
+    env = {**_env(provider, {**inherits, **led.env}, values, led.unset), **(setup.env if setup else {})}
+    # The operator's own keys are no less secret where the gateway's stands in their place.
+    secrets = [(name, found[name]) for found in (inherits, env) for name in provider.keys if found.get(name)]
+    secrets += led.secrets.items()
+    _check_argv(argv, secrets)
     return LaunchPlan(
         provider=provider.name,
         name=provider.name if provider.bin else Path(argv[0]).name,
         argv=argv,
         env=env,
-        unset=provider.unset,
-        prompt_route=provider.prompt,
+        unset=(*provider.unset, *led.unset),
+        conversation_id=conversation_id,
+        prompt_route=_route(provider, template),
         prompt=clean_prompt(prompt),
         max_attempts=provider.max_attempts,
+        secrets=tuple(secret for _, secret in secrets),
     )
+
+
+def agent_env(
+    provider: Provider, environ: Mapping[str, str], gateway: Gateway | None, model: str | None
+) -> dict[str, str]:
+    """What an agent will find in its environment before its recipe adds to it. Raises InvalidValue."""
+    inherits = inherited(environ)
+    values = {**machine_values(inherits), "model": model}
+    led = lead(provider, gateway, values)
+    return _env(provider, {**inherits, **led.env}, values, led.unset)
 
 
 def clean_prompt(prompt: str | None) -> str | None:
@@ -101,6 +130,11 @@ def clean_prompt(prompt: str | None) -> str | None:
     unified = (prompt or "").replace("\r\n", "\n").replace("\r", "\n")
     kept = "".join(char for char in unified if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs"))
     return kept if kept.strip() else None
+
+
+def _route(provider: Provider, template: Template) -> PromptRoute:
+    """A command line that resumes may have no place for a prompt where the one that begins has."""
+    return "paste" if provider.prompt == "argv" and not mentions(template, "prompt") else provider.prompt
 
 
 def _check_request(provider: Provider, model: str | None, args: Sequence[str], approvals: str | None) -> None:
@@ -118,13 +152,14 @@ def _check_request(provider: Provider, model: str | None, args: Sequence[str], a
         raise InvalidValue(f"Provider {provider.name!r} has no approval mode {approvals!r}; it has {known}.")
 
 
-def _env(provider: Provider, inherits: Mapping[str, str], values: Values) -> dict[str, str]:
+def _env(provider: Provider, inherits: Mapping[str, str], values: Values, unset: Sequence[str]) -> dict[str, str]:
     filled = {name: fill(text, values) for name, text in provider.env.items()}
-    env = {**inherits, **{name: value for name, value in filled.items() if value is not None}}
+    kept = {name: value for name, value in inherits.items() if name not in unset}
+    env = {**kept, **{name: value for name, value in filled.items() if value is not None}}
     return {name: value for name, value in env.items() if name not in provider.unset}
 
 
-def _check_argv(provider: Provider, argv: Sequence[str], env: Mapping[str, str]) -> None:
+def _check_argv(argv: Sequence[str], secrets: Sequence[tuple[str, str]]) -> None:
     for argument in argv:
         size = len(os.fsencode(argument))
         if size > ARGUMENT_LIMIT:
@@ -136,8 +171,7 @@ def _check_argv(provider: Provider, argv: Sequence[str], env: Mapping[str, str])
             )
         if "\0" in argument:
             raise InvalidValue("An argument of the run holds a NUL character; a program cannot be given one.")
-    for name in provider.keys:
-        secret = env.get(name, "")
+    for name, secret in secrets:
         if len(secret) >= _SHORTEST_SECRET and any(secret in argument for argument in argv):
             raise InvalidValue(
                 f"The value of {name} stands in the run's prompt or arguments, where every user of the machine can "

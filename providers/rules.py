@@ -13,6 +13,7 @@ from providers.section import Section
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUIT_KEY = re.compile(r"C-[a-z]|Enter|Escape")
+_ANSWER_KEY = re.compile(r"Enter|Escape|Tab|Space|Up|Down|Left|Right|[ -~]")
 
 
 def check_name(entry: Section, name: str, catalog: Mapping[str, object]) -> None:
@@ -30,15 +31,30 @@ def check(entry: Section, provider: Provider) -> None:
     _check_placeholders(entry, provider, "argv", template.strings(provider.argv))
     _check_placeholders(entry, provider, "conversation", template.strings(provider.conversation.resume))
     _check_environment(entry, provider)
+    _check_gateway(entry, provider)
     _check_prompt(entry, provider)
     _check_conversation(entry, provider)
     if not versions.is_range(provider.versions):
         raise entry.fault(f"'versions' is '{provider.versions}'; write it as \">=2.1, <3\".", "versions")
+    try:
+        re.compile(provider.asks_title)
+    except re.error as error:
+        raise entry.fault(f"'asks_title' is no regular expression: {error}.", "asks_title") from None
     for key in provider.quit_keys:
         if not _QUIT_KEY.fullmatch(key):
             raise entry.fault(
                 f"'quit_keys' has '{key}'; it may hold C-c, C-d and the like, Enter and Escape.", "quit_keys"
             )
+    _check_answers(entry, provider)
+
+
+def _check_answers(entry: Section, provider: Provider) -> None:
+    answers = provider.answers
+    for name, keys in (("yes", answers.yes), ("always", answers.always), ("no", answers.no)):
+        for key in keys:
+            if not _ANSWER_KEY.fullmatch(key):
+                known = "Enter, Escape, Tab, Space, Up, Down, Left, Right and single characters"
+                raise entry.fault(f"'answers.{name}' has '{key}'; it may hold {known}.", "answers", name)
 
 
 def _check_program(entry: Section, provider: Provider) -> None:
@@ -56,7 +72,7 @@ def _check_placeholders(entry: Section, provider: Provider, key: str, texts: Ite
     for text in texts:
         for name in template.placeholders(text):
             variable = name.removeprefix(template.ENV_PREFIX)
-            if name == "api_key" or variable in provider.keys:
+            if name in ("api_key", "gateway_key") or variable in provider.keys:
                 raise entry.fault(
                     f"'{key}' has {{{name}}}: a key travels by environment, never on a command line.", key
                 )
@@ -79,6 +95,37 @@ def _check_environment(entry: Section, provider: Provider) -> None:
         for name in names:
             if not _VARIABLE.fullmatch(name):
                 raise entry.fault(f"'{key}' has '{name}', which is no name of a variable.", key, name)
+
+
+def _check_gateway(entry: Section, provider: Provider) -> None:
+    use = provider.gateway
+    known = (*template.GATEWAY, "model")
+    for name, value in use.env.items():
+        if not _VARIABLE.fullmatch(name):
+            raise entry.fault(f"'gateway.env' has '{name}', which is no name of a variable.", "gateway", "env", name)
+        for placeholder in template.placeholders(value):
+            if placeholder not in known:
+                raise entry.fault(
+                    f"'gateway.env.{name}' has {{{placeholder}}}; there are {', '.join(known)}.", "gateway", "env", name
+                )
+    for path, text in provider.smoke.files.items():
+        if path.startswith("/") or ".." in path.split("/"):
+            raise entry.fault(f"'smoke.files' has '{path}', which is no path below a home.", "smoke", "files", path)
+        for placeholder in template.placeholders(text):
+            if placeholder not in (*known, "cwd"):
+                raise entry.fault(f"'smoke.files' has {{{placeholder}}}, which nothing fills.", "smoke", "files", path)
+    for text in template.strings(use.args):
+        for placeholder in template.placeholders(text):
+            if placeholder == "gateway_key":
+                raise entry.fault(
+                    "'gateway.args' has {gateway_key}: a key travels by environment, never on a command line.",
+                    "gateway",
+                    "args",
+                )
+            if placeholder not in known:
+                raise entry.fault(
+                    f"'gateway.args' has {{{placeholder}}}; there are {', '.join(known)}.", "gateway", "args"
+                )
 
 
 def _check_prompt(entry: Section, provider: Provider) -> None:

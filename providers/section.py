@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
@@ -61,6 +62,15 @@ class Section:
         value = self._get(key)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             raise self.fault(f"'{key}' must be a whole number, 1 or more.", key)
+        return value
+
+    def number(self, key: str, default: float) -> float:
+        """A number from 0 up."""
+        value = self._get(key)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise self.fault(f"'{key}' must be a number, 0 or more.", key)
         return value
 
     def choice(self, key: str, allowed: Sequence[Choice], default: Choice | None = None) -> Choice:

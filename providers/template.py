@@ -1,8 +1,8 @@
 """Templates of command lines and environment values: ``{placeholder}`` in strings, dropped where nothing fills it.
 
 An argument is a string; a list in the template is a group. An argument or group with a placeholder that has no value is
-left out as a whole, so ``["--model", "{model}"]`` stands or falls together. ``{args}`` and ``{approvals}`` hold any
-number of arguments and stand alone in theirs.
+left out as a whole, so ``["--model", "{model}"]`` stands or falls together. ``{args}``, ``{approvals}``, ``{hooks}``
+and ``{gateway}`` hold any number of arguments and stand alone in theirs.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ Values = Mapping[str, str | tuple[str, ...] | None]
 
 SINGLE = ("bin", "python", "agents", "prompt", "model", "conversation_id", "run_id", "cwd")
 """Placeholders for one piece of text. ``{env:NAME}`` is one more: a variable of the operator's environment."""
-SEVERAL = ("args", "approvals")
+SEVERAL = ("args", "approvals", "hooks", "gateway")
 ENV_PREFIX = "env:"
+GATEWAY = ("gateway_url", "gateway_url_v1", "gateway_key")
+"""Placeholders of ``[<provider>.gateway]`` only; the key in variables only."""
 
-_PLACEHOLDER = re.compile(r"\{([a-z_]+|env:[A-Za-z_][A-Za-z0-9_]*)\}")
+_PLACEHOLDER = re.compile(r"\{([a-z_][a-z0-9_]*|env:[A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def placeholders(text: str) -> list[str]:

@@ -8,6 +8,7 @@ clipboard writes and queries are swallowed; a control character never reaches th
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import MutableMapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
@@ -55,9 +56,11 @@ class _State(NamedTuple):
 class RowRenderer:
     """Draws captured rows in the colours of one terminal; keep one per pane, or share one between panes."""
 
-    def __init__(self, colours: TerminalColours) -> None:
+    def __init__(self, colours: TerminalColours, *, remembers: int = MAX_LINES) -> None:
+        """``remembers``: how many rows it looks up instead of drawing them again."""
         self.colours = colours
-        self._lines: dict[tuple[str, _State], tuple[Strip, _State]] = {}
+        self._remembers = remembers
+        self._lines: OrderedDict[tuple[str, _State], tuple[Strip, _State]] = OrderedDict()
         self._styles: dict[Pen, Style] = {}
 
     @property
@@ -75,7 +78,9 @@ class RowRenderer:
             found = lines.get(key)
             if found is None:
                 found = self._draw(*key)
-                _bound(lines, MAX_LINES)
+                if len(lines) >= self._remembers:
+                    # One by one: to free all of them at once would hold up a key for 40 ms.
+                    lines.popitem(last=False)
                 lines[key] = found
             drawn.append(found[0])
             state = found[1]

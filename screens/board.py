@@ -11,14 +11,17 @@ from textual.events import Resize
 from textual.widget import Widget
 from textual.widgets import Static
 
-from screens import actions
+from screens import actions, session
 from screens.actions import Here
-from screens.board_moves import BoardMoves
-from screens.board_state import BoardState, Filter, beside
+from screens.board_several import BoardSeveral
+from screens.board_state import BoardState, beside
 from screens.bursts import touched
 from screens.desk import Desk
+from screens.filters import Filter
 from screens.messages import OpenItem, OpenProject, OpenRun
 from screens.place import TALL
+from screens.session import Facts
+from screens.welcome import welcome
 from screens.widgets.column import CardColumn
 from screens.widgets.filter_line import FilterLine
 from screens.widgets.footer import Hint
@@ -28,7 +31,11 @@ from store.records import ITEM_STATUSES, Event, Item, ItemStatus
 
 PEEKABLE: Final = 16
 """Lines from which a peek leaves room for cards."""
-_FILTER_HINTS: Final = (Hint("↵", "keep", "", True), Hint("esc", "clear", "screen.do('board.unfilter')", True))
+_FILTER_HINTS: Final = (
+    Hint("↵", "keep", "", True),
+    Hint("^s", "save", "screen.do('board.save-filter')", True),
+    Hint("esc", "clear", "screen.do('board.unfilter')", True),
+)
 MANY: Final = 64
 """From this many touched ids on, the whole board is read at once."""
 _HINTS: dict[ItemStatus, tuple[str, ...]] = {
@@ -39,7 +46,7 @@ _HINTS: dict[ItemStatus, tuple[str, ...]] = {
 }
 
 
-class BoardScreen(BoardMoves):
+class BoardScreen(BoardSeveral):
     """One project's board; ``project_id`` None stands for a home without projects."""
 
     PLACE = "board"
@@ -54,10 +61,12 @@ class BoardScreen(BoardMoves):
         self.tabs = TabLine("show_column", id="column-tabs")
         self.peek = Peek(desk.model, ("space", "hides"))
         self.filter = FilterLine()
+        self.everything = False
+        """Whether the cards of all projects are shown."""
         self._peeking: bool | None = None
 
     def compose_place(self) -> Iterator[Widget]:
-        yield Static(_WELCOME, id="welcome")
+        yield Static(id="welcome")
         yield self.tabs
         with Horizontal(id="columns"):
             yield from self.columns.values()
@@ -69,15 +78,18 @@ class BoardScreen(BoardMoves):
         card = None if column.folded else column.card
         project = self.state.project if self.state else None
         run = card.run if card else None
-        return Here("board", project, card, run, column.status, bool(self.filter.text), column.folded)
+        chosen = len(self.state.selected) if self.state else 0
+        filtered = bool(self.filter.text)
+        return Here("board", project, card, run, column.status, filtered, column.folded, chosen=chosen)
 
     async def load(self) -> None:
         self.set_class(self.project_id is None, "-empty")
         if self.project_id is None:
+            self.query_one("#welcome", Static).update(welcome(await self.model.first_start()))
             return
-        view = await self.model.board(self.project_id)
+        view = await self.model.board(self.project_id, everything=self.everything)
         archived = " (archived)" if view.project.status == "archived" else ""
-        self.header.crumbs = (view.project.name + archived,)
+        self.header.crumbs = ("All projects",) if self.everything else (view.project.name + archived,)
         if self.state is None:
             self.state = BoardState(view)
             self._activate("doing" if self.state.count("doing") else "todo")
@@ -94,6 +106,7 @@ class BoardScreen(BoardMoves):
             return
         ids = touched(events)
         whole = {"project.updated", "project.archived", "work_item.deleted", "work_item.reparented"}
+        whole |= {"project.created"} if self.everything else set()
         if len(ids) > MANY or any(event.topic in whole for event in events):
             await self.load()
             return
@@ -116,6 +129,40 @@ class BoardScreen(BoardMoves):
         if self.project_id is None:
             self.go(self._find_project())
 
+    @property
+    def remembered_as(self) -> str:
+        return f"board {self.project_id}"
+
+    def remembers(self) -> Facts:
+        card = self.active.card
+        return {
+            "column": self.active.status,
+            "card": card.item.id if card else None,
+            "folded": [status for status, column in self.columns.items() if column.folded],
+            "peek": self._peeking,
+            "filter": self.filter.text,
+        }
+
+    def restore(self, facts: Facts) -> None:
+        if self.state is None or not facts:
+            return
+        for status in session.names(facts, "folded"):
+            if status in ITEM_STATUSES:
+                self.columns[status].fold(True)
+        peeking = session.flag(facts, "peek")
+        if peeking is not None:
+            self._peeking = peeking
+            self.peek.display = peeking and self.size.height >= PEEKABLE
+        self.filter.put(session.text(facts, "filter"))
+        self.state.filter = Filter.of(self.filter.text)
+        self.paint(ITEM_STATUSES)
+        status = session.text(facts, "column")
+        if status in ITEM_STATUSES:
+            self._activate(status)
+        card = self.state.card(session.text(facts, "card"))
+        if card is not None and not self.columns[card.item.status].folded:
+            self.find(card.item)
+
     def find(self, item: Item) -> None:
         """Put the cursor on an item's card."""
         self._activate(item.status)
@@ -136,7 +183,7 @@ class BoardScreen(BoardMoves):
             self.refresh_hints()
 
     def on_card_column_focused(self, message: CardColumn.Focused) -> None:
-        if message.column is not self.active and message.column.has_focus:
+        if message.column is not self.active and message.column is self.focused:
             self._activate(message.column.status)
 
     def on_card_column_opened(self) -> None:
@@ -145,6 +192,7 @@ class BoardScreen(BoardMoves):
     def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
         if self.state is not None:
             self.state.filter = Filter.of(message.text)
+            self.narrowed(self.state.filter)
             self.paint(ITEM_STATUSES)
 
     def on_filter_line_left(self) -> None:
@@ -187,7 +235,9 @@ class BoardScreen(BoardMoves):
 
     def action_open(self) -> None:
         card = self.active.card
-        if card is not None:
+        if card is not None and card.waiting:
+            self.action_answer()
+        elif card is not None:
             self.request(OpenRun(card.run.id) if card.run else OpenItem(card.item.id))
 
     def action_peek(self) -> None:
@@ -205,11 +255,17 @@ class BoardScreen(BoardMoves):
         self.active.fold(not self.active.folded)
         self.paint([self.active.status])
 
-    def action_filter(self) -> None:
-        self.filter.ask()
-
     def action_unfilter(self) -> None:
-        self.filter.action_clear()
+        if not self.let_go():
+            self.filter.action_clear()
+
+    def action_everything(self) -> None:
+        self.go(self._show_all(not self.everything))
+
+    def only_project(self) -> None:
+        """Show its own project, and no other."""
+        if self.everything:
+            self.go(self._show_all(False))
 
     # Below
 
@@ -218,12 +274,12 @@ class BoardScreen(BoardMoves):
         if not column.has_class("-active"):
             self.active.remove_class("-active")
             column.add_class("-active")
-            self.active.tick()
-            column.tick()
+            self.active.redraw_cursor()
+            column.redraw_cursor()
         self.active = column
         self.tabs.chosen = ITEM_STATUSES.index(status)
         if not self.filter.typing:
-            self.call_after_refresh(column.focus)
+            self.set_focus(column)  # at once: a column that hears of its focus late must not take the keys back
         self._look()
         self.refresh_hints()
 
@@ -248,17 +304,16 @@ class BoardScreen(BoardMoves):
         if self.peek.display:
             self.peek.look_at(self.here().card, self.desk.clock())
 
+    async def _show_all(self, everything: bool) -> None:
+        self.everything = everything
+        with self.trying("Reading every project…" if everything else "Reading the project…"):
+            await self.load()
+            count = len(self.state.projects) if self.state else 0
+            name = self.state.project.name if self.state else ""
+            self.say(f"The cards of {count} projects; P shows one." if everything else f"The cards of {name}.")
+
     async def _find_project(self) -> None:
         """Open the project that was made elsewhere while there was none; a dialog that is open goes first."""
         projects = await self.model.projects()
         if projects and self.is_active:
             self.post_message(OpenProject(projects[0].project.id))
-
-
-_WELCOME = """[b $accent]pam[/]
-
-No project yet.
-
-Press [b $accent]p[/] to make one: a name, and the directory its agents work in.
-Then [b $accent]n[/] makes a task, and [b $accent]s[/] starts an agent on it.
-"""

@@ -10,18 +10,19 @@ from collections.abc import Iterable
 from screens import actions
 from screens.actions import BY_ID
 from screens.board_state import BoardState, beside, legal, next_legal
-from screens.deeds import DeedsScreen
 from screens.desk import Desk
 from screens.dialogs import Confirm, NewItemDialog
 from screens.model import CardView
+from screens.saved_filters import FilteredScreen
 from screens.widgets.column import CardColumn
 from screens.widgets.spans import quoted
 from store.records import Item, ItemStatus
 
 
-class BoardMoves(DeedsScreen):
+class BoardMoves(FilteredScreen):
     """The half of the board that writes; the other half draws."""
 
+    columns: dict[ItemStatus, CardColumn]
     active: CardColumn
     """The column that the keys go to."""
 
@@ -78,7 +79,9 @@ class BoardMoves(DeedsScreen):
         if card is None or self.state is None:
             return
         other = self.state.neighbour(card.item.id, step)
-        if other is None:
+        if other is not None and other.item.project_id != card.item.project_id:
+            self.say("That card is of another project. P shows one project, and there cards have an order.", "waiting")
+        elif other is None:
             self.say(f"It is the {'first' if step < 0 else 'last'} card of the column.", "waiting")
         else:
             self.paint(self.state.swap(card.item.id, other.item.id))
@@ -119,9 +122,11 @@ class BoardMoves(DeedsScreen):
     async def _new(self) -> None:
         if self.state is None:
             return
-        item = await self.app.push_screen_wait(
-            NewItemDialog(self.state.project.id, self.state.cards(), self.model.create_item)
-        )
+        here, several = self.active.card, bool(self.state.projects)
+        project_id = here.item.project_id if here and several else self.state.project.id
+        cards = [card for card in self.state.cards() if card.item.project_id == project_id]
+        name = self.state.projects[project_id].name if several else ""
+        item = await self.app.push_screen_wait(NewItemDialog(project_id, cards, self.model.create_item, of=name))
         if item is not None:
             with self.trying():
                 self.paint(self.state.update([item.id], await self.model.cards([item.id])))

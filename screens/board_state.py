@@ -8,28 +8,13 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
+from screens.filters import Filter
 from screens.model import BoardView, CardView
 from store.lifecycle import ITEM_EDGES
 from store.records import ITEM_STATUSES, Item, ItemStatus, Project
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Words that all have to match: ``#label``, ``@who``, part of a title, or the start of kind, provider or state."""
-
-    words: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, text: str) -> Filter:
-        """Read what was typed; case does not count."""
-        return cls(tuple(text.casefold().split()))
-
-    def lets(self, card: CardView) -> bool:
-        """Whether the card is shown."""
-        return all(_matches(word, card) for word in self.words)
 
 
 class BoardState:
@@ -37,7 +22,11 @@ class BoardState:
 
     def __init__(self, view: BoardView) -> None:
         self.project: Project = view.project
+        self.projects: Mapping[str, Project] = view.projects
+        """All whose cards are here; empty where it is one."""
         self.filter = Filter()
+        self.selected: dict[str, None] = {}
+        """Ids of items, in the order in which they were selected."""
         self._columns: dict[ItemStatus, list[CardView]] = {}
         self._where: dict[str, ItemStatus] = {}
         self._moving: dict[str, ItemStatus] = {}
@@ -45,16 +34,18 @@ class BoardState:
 
     def replace(self, view: BoardView) -> None:
         """Take a whole new view; moves under way keep their place."""
-        self.project = view.project
+        self.project, self.projects = view.project, view.projects
         self._columns = {status: [] for status in ITEM_STATUSES}
         self._where = {}
         for card in (card for status in ITEM_STATUSES for card in view.columns.get(status, ())):
-            self._put(card)
+            if shown := self._of_here(card):
+                self._put(shown)
+        self._forget_selected()
 
     def shown(self, status: ItemStatus) -> list[CardView]:
         """The column's cards that the filter lets through."""
         column = self._columns[status]
-        return [card for card in column if self.filter.lets(card)] if self.filter.words else list(column)
+        return self.filter.chosen(column)
 
     def count(self, status: ItemStatus) -> int:
         """How many cards the column has, filter or not."""
@@ -87,14 +78,26 @@ class BoardState:
         touched: set[ItemStatus] = set()
         for item_id in asked:
             card = cards.get(item_id)
-            if card is not None and card.item.project_id != self.project.id:
-                card = None
+            card = self._of_here(card) if card is not None else None
             if card is not None and self.card(item_id) == card:
                 continue
             touched |= self._take(item_id)
             if card is not None:
                 touched.add(self._put(card))
+        self._forget_selected()
         return touched
+
+    def select(self, item_id: str) -> bool:
+        """Select an item, or let go of it; whether it is selected now."""
+        if item_id in self.selected:
+            del self.selected[item_id]
+        else:
+            self.selected[item_id] = None
+        return item_id in self.selected
+
+    def chosen(self) -> list[CardView]:
+        """The cards that are selected, as they are now."""
+        return [card for item_id in self.selected if (card := self.card(item_id)) is not None]
 
     def move(self, item_id: str, status: ItemStatus) -> set[ItemStatus]:
         """Show the card in another column while the store is asked."""
@@ -135,6 +138,16 @@ class BoardState:
         self._put(_placed(first, second.item))
         self._put(_placed(second, first.item))
         return touched
+
+    def _of_here(self, card: CardView) -> CardView | None:
+        """The card as it is shown on this board; None where it belongs on another one."""
+        if not self.projects:
+            return card if card.item.project_id == self.project.id else None
+        project = self.projects.get(card.item.project_id)
+        return replace(card, project=project.slug) if project else None
+
+    def _forget_selected(self) -> None:
+        self.selected = {item_id: None for item_id in self.selected if item_id in self._where}
 
     def _put(self, card: CardView) -> ItemStatus:
         item = card.item
@@ -179,15 +192,3 @@ def _order(card: CardView) -> tuple[int, datetime, str]:
 
 def _placed(card: CardView, like: Item) -> CardView:
     return replace(card, item=replace(card.item, sort_order=like.sort_order, created_at=like.created_at))
-
-
-def _matches(word: str, card: CardView) -> bool:
-    item, run = card.item, card.run
-    if len(word) > 1 and word[0] == "#":
-        return any(label.casefold().startswith(word[1:]) for label in item.labels)
-    if len(word) > 1 and word[0] == "@":
-        return (item.assignee or "").casefold().startswith(word[1:])
-    names = [item.kind, item.id, *item.labels]
-    if run is not None:
-        names += [run.provider, run.activity if run.status == "running" else run.status]
-    return word in item.title.casefold() or any(name.casefold().startswith(word) for name in names)

@@ -34,15 +34,18 @@ def confined(text: str) -> str:
         return text
     if not _SUSPECT.search(text):
         return text
-    text = _TONED.sub("", _JOINED.sub("", text))
-    text = _FLAGS.sub(_letter, _DROPPED.sub("", text))
+    # What is dropped may have stood between a picture and its tone.
+    text = _TONED.sub("", _DROPPED.sub("", _JOINED.sub("", text)))
+    text = _FLAGS.sub(_letter, text)
     return _SURROGATES.sub("\ufffd", text)
 
 
 @lru_cache(maxsize=8192)
 def one_line(text: str) -> str:
     """``text`` confined to one line: every run of white space becomes a single space."""
-    return confined(" ".join(text.split()))
+    said = " ".join(text.split())
+    safe = confined(said)
+    return said if safe == said else " ".join(safe.split())
 
 
 def _letter(match: re.Match[str]) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from screens.dialogs import Confirm, EditLine, HelpKeys, ProjectPicker, StartRun
+from screens.dialogs import Confirm, EditLine, HelpKeys, NewProject, ProjectPicker, StartRun
 from screens.keys_in_order import room_of
-from screens.messages import GoHome, Gone, OpenItem, OpenProject, OpenRun, QuitRoom, TakeTerminal
-from screens.place import PlaceScreen
+from screens.messages import GoHome, Gone, OpenDrawer, OpenItem, OpenPlace, OpenProject, OpenRun, QuitRoom, TakeTerminal
+from screens.waiting import WaitingScreen
 from screens.widgets.spans import quoted
 from store.errors import NotFound
 from store.records import Item, Run
 
 
-class DeedsScreen(PlaceScreen):
+class DeedsScreen(WaitingScreen):
     """A place whose keys act on the item and the run that ``here`` names."""
 
     deleted = ""
@@ -39,7 +39,7 @@ class DeedsScreen(PlaceScreen):
 
     def action_attach(self) -> None:
         if run := self.here().run:
-            self.ask(self._take_terminal(run))
+            self.request(OpenRun(run.id, attach=True))
 
     def action_edit(self) -> None:
         if card := self.here().card:
@@ -55,9 +55,6 @@ class DeedsScreen(PlaceScreen):
         if subject:
             self.app.copy_to_clipboard(subject.id)
             self.say(f"Copied the {noun}'s id: {subject.id}", "good")
-
-    def action_waiting(self) -> None:
-        self.ask(self._next_waiting())
 
     def action_project(self) -> None:
         self.ask(self._choose_project())
@@ -75,6 +72,12 @@ class DeedsScreen(PlaceScreen):
 
     def action_home(self) -> None:
         self.request(GoHome())
+
+    def action_place(self, name: str) -> None:
+        self.request(OpenPlace(name))
+
+    def action_drawer(self) -> None:
+        self.request(OpenDrawer())
 
     def action_quit(self) -> None:
         self.request(QuitRoom())
@@ -128,23 +131,14 @@ class DeedsScreen(PlaceScreen):
         if await self.app.push_screen_wait(EditLine("Title", item.title, save)):
             self.say("Saved.", "good")
 
-    async def _next_waiting(self) -> None:
-        with self.trying("Looking who waits…"):
-            views = await self.model.waiting()
-            if not views:
-                self.say("Nobody waits for you.", "good")
-                return
-            ids = [view.run.id for view in views]
-            run = self.here().run
-            now = ids.index(run.id) if run and self.PLACE == "run" and run.id in ids else -1
-            self.request(OpenRun(ids[(now + 1) % len(ids)]))
-
     async def _choose_project(self) -> None:
-        projects = None
+        projects, offered = None, None
         with self.trying("Reading the projects…"):
             projects = await self.model.projects()
+            offered = None if projects else await self.model.first_start()
         if projects is None:
             return
-        chosen = await self.app.push_screen_wait(ProjectPicker(self.desk, projects))
+        first = NewProject(self.desk, "", offered)  # with nothing to choose from, there is nothing to ask first
+        chosen = await self.app.push_screen_wait(ProjectPicker(self.desk, projects) if projects else first)
         if chosen is not None:
             self.request(OpenProject(chosen.id))

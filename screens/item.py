@@ -6,32 +6,33 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.events import Resize
 from textual.widget import Widget
-from textual.widgets import Markdown, Static
+from textual.widgets import Static
 
-from screens import actions
+from screens import actions, marks
 from screens.actions import Here
 from screens.ages import ago
+from screens.amounts import all_cost, all_tokens
 from screens.bursts import touched
 from screens.chips import KIND_GLYPHS
-from screens.confine import confined, one_line
-from screens.deeds import DeedsScreen
+from screens.confine import one_line
 from screens.desk import Desk
-from screens.dialogs import NewItemDialog
+from screens.item_moves import ItemMoves
 from screens.messages import OpenItem, OpenRun
-from screens.model import ItemView
+from screens.model import CardView, ItemView
 from screens.place import TALL
 from screens.widgets.entries import EntryList
+from screens.widgets.outline_row import MARKS
 from screens.widgets.peek import Peek
+from screens.widgets.prose import Prose
 from store.records import Event, Run
+from store.usage import RollUp
 
-_NO_DESCRIPTION = "*No description.*"
 
-
-class ItemScreen(DeedsScreen):
+class ItemScreen(ItemMoves):
     """Everything about an item on one page."""
 
     PLACE = "item"
@@ -43,13 +44,13 @@ class ItemScreen(DeedsScreen):
         self.view: ItemView | None = None
         self.entries = EntryList(desk.clock)
         self.peek = Peek(desk.model, ("a", "attaches"))
-        self._described = ""
+        self.text = Prose(id="item-text", nothing="No description. e writes one.")
+        self._amounts: RollUp | None = None
 
     def compose_place(self) -> Iterator[Widget]:
         yield Static(id="item-head")
         with Horizontal(id="item-body"):
-            with VerticalScroll(id="item-text", can_focus=False):
-                yield Markdown(_NO_DESCRIPTION, open_links=False)
+            yield self.text
             yield self.entries
         yield self.peek
 
@@ -60,12 +61,10 @@ class ItemScreen(DeedsScreen):
     async def load(self) -> None:
         self.view = view = await self.model.item(self.item_id)
         self.header.crumbs = (view.project.name, *(item.title for item in view.ancestors), view.card.item.title)
+        self._amounts = (await self.model.amounts([self.item_id])).get(self.item_id)
         self.query_one("#item-head", Static).update(self._head(view))
         self.entries.show(view)
-        described = "\n".join(map(confined, view.card.item.description.split("\n"))).strip() or _NO_DESCRIPTION
-        if described != self._described:
-            self._described = described
-            await self.query_one(Markdown).update(described)
+        self.text.show(view.card.item.description)
         self._look()
 
     async def changed(self, events: Sequence[Event]) -> None:
@@ -102,30 +101,21 @@ class ItemScreen(DeedsScreen):
         self.entries.step(step)
 
     def action_page(self, step: int) -> None:
-        text = self.query_one("#item-text", VerticalScroll)
-        text.scroll_relative(y=step * max(text.size.height // 2, 1), animate=False)
+        self.text.scroll_relative(y=step * max(self.text.size.height // 2, 1), animate=False)
 
     def action_open(self) -> None:
         chosen = self.entries.chosen
-        if chosen is not None:
-            self.request(OpenRun(chosen.id) if isinstance(chosen, Run) else OpenItem(chosen.item.id))
+        link = marks.link(chosen) if isinstance(chosen, Event) else None
+        if isinstance(chosen, Run):
+            self.request(OpenRun(chosen.id))
+        elif isinstance(chosen, CardView):
+            self.request(OpenItem(chosen.item.id))
+        elif link is not None and link.noun == "run":
+            self.request(OpenRun(link.id))
+        elif chosen is not None:
+            self.say("That happened to this item itself; there is no more to see of it.", "waiting")
         else:
             self.say("Nothing to open yet: s starts a run, n makes a child.", "waiting")
-
-    def action_new(self) -> None:
-        self.ask(self._new())
-
-    async def _new(self) -> None:
-        view = self.view
-        if view is None:
-            return
-        cards = [view.card, *view.children]
-        made = await self.app.push_screen_wait(
-            NewItemDialog(view.project.id, cards, self.model.create_item, under=view.card)
-        )
-        if made is not None:
-            with self.trying():
-                await self.load()
 
     def _look(self) -> None:
         if self.view is not None and self.peek.display:
@@ -134,10 +124,15 @@ class ItemScreen(DeedsScreen):
     def _head(self, view: ItemView) -> Content:
         item, now = view.card.item, self.desk.clock()
         parts: list[str | tuple[str, str]] = [(one_line(item.title), "bold $ink"), "\n"]
-        parts += [(f"{KIND_GLYPHS[item.kind]} {item.kind}", "$kind"), (f"  {item.status}", "bold $accent")]
+        mark, tone = MARKS[item.status]
+        parts += [(f"{KIND_GLYPHS[item.kind]} {item.kind}", "$kind"), (f"  {mark} {item.status}", f"bold ${tone}")]
         if item.assignee:
             parts.append((f"  @{one_line(item.assignee)}", "$person"))
         parts += [(f"  #{one_line(label)}", "$label") for label in item.labels]
         made, changed = ago(item.created_at, now), ago(item.updated_at, now)
         parts.append((f"  {item.path}  made {made}, changed {changed}", "$soft"))
+        if self._amounts is not None and self._amounts.runs:
+            cost = all_cost(self._amounts)
+            parts += [("\ntokens ", "$soft"), (all_tokens(self._amounts), "$ink")]
+            parts += [("  cost ", "$soft"), (cost, "$ink")] if cost else []
         return Content.assemble(*parts)

@@ -25,6 +25,8 @@ PATIENCE: Final = 0.3
 """Seconds after which Escape does not wait any more, and drops what was typed before it."""
 STUCK: Final = 1.0
 """Seconds after which a key counts as handled in any case: the widget that had it may be gone."""
+Straight = Callable[[str, tuple[float, float]], str]
+"""Takes what the terminal sends as it is, and how large a cell is for its mouse; gives back what is for the screens."""
 
 
 def room_of(node: MessagePump) -> KeysInOrder:
@@ -39,6 +41,8 @@ class KeysInOrder(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.straight: Straight | None = None
+        """Who has the keys before any screen: an agent's terminal that the operator types into."""
         self._waiting: deque[events.Key | events.Paste] = deque()
         self._passing: asyncio.TimerHandle | None = None
         self._held: asyncio.TimerHandle | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual.message import Message
@@ -12,9 +13,11 @@ from store.records import Item
 
 @dataclass
 class OpenRun(Message):
-    """Show a run."""
+    """Show a run, or attach to it; ``instead`` of the one that is seen."""
 
     run_id: str
+    attach: bool = False
+    instead: bool = False
 
 
 @dataclass
@@ -52,6 +55,18 @@ class GoHome(Message):
 
 
 @dataclass
+class OpenPlace(Message):
+    """Go to a place that the control room has one of: tree, wall, hosts, providers, activity."""
+
+    name: str
+
+
+@dataclass
+class OpenDrawer(Message):
+    """Lay the activity over the place that is seen."""
+
+
+@dataclass
 class TakeTerminal(Message):
     """Give the whole terminal to a program until it ends."""
 
@@ -59,5 +74,19 @@ class TakeTerminal(Message):
 
 
 @dataclass
+class EditFile(Message):
+    """Open a file in the operator's editor, which has the whole terminal until it ends."""
+
+    path: str
+    then: Callable[[], None]
+    """Called when the editor has ended well; anything else is said, and the file is not looked at."""
+    line: int = 1
+
+
+@dataclass
 class QuitRoom(Message):
     """Leave the control room."""
+
+
+class Drawn(Message):
+    """A place shows what it is about."""

@@ -14,6 +14,7 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -22,6 +23,8 @@ from screens.actions import BY_ID, Here
 from screens.bursts import Bursts
 from screens.desk import Desk
 from screens.keys_in_order import room_of
+from screens.messages import Drawn
+from screens.session import Facts
 from screens.widgets.footer import FooterLine, Hint
 from screens.widgets.header import HeaderBar
 from store.errors import NotFound, PamError
@@ -41,6 +44,9 @@ class PlaceScreen(Screen[None]):
     PLACE: ClassVar[actions.Place] = "everywhere"
     BINDINGS: ClassVar[list[BindingType]] = []
 
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """As Textual has it, but for painting the whole screen anew whenever the keys go elsewhere."""
+
     def __init__(self, desk: Desk) -> None:
         super().__init__()
         self.desk = desk
@@ -50,6 +56,7 @@ class PlaceScreen(Screen[None]):
         self.turn = asyncio.Lock()
         """Held by a verb that depends on the one before, such as two moves of a card."""
         self._bursts = Bursts(self._tell)
+        self._opened = False
 
     def compose(self) -> ComposeResult:
         yield self.header
@@ -66,11 +73,13 @@ class PlaceScreen(Screen[None]):
         self.set_timer(60 - self.desk.clock().second, self._first_minute)
 
     def on_screen_suspend(self) -> None:
+        self.note()
         if not self.app.screen.is_modal:
             self.covered()
 
     def on_screen_resume(self) -> None:
         self.uncovered()
+        self.go(self._look_up())
 
     def here(self) -> Here:
         """What the keys would act on now."""
@@ -81,6 +90,23 @@ class PlaceScreen(Screen[None]):
 
     async def changed(self, events: Sequence[Event]) -> None:
         """Read again what these events may have changed."""
+
+    def remembers(self) -> Facts:
+        """What this place would like to be told again when it is opened the next time, be it after a restart."""
+        return {}
+
+    def restore(self, facts: Facts) -> None:
+        """Be as ``facts`` say, of which any may be missing or wrong; everything has been read."""
+
+    @property
+    def remembered_as(self) -> str:
+        """Under which name; a place that there are several of names which one it is."""
+        return self.PLACE
+
+    def note(self) -> None:
+        """Have the session keep what this place remembers; before it was read it knows nothing."""
+        if self._opened:
+            self.desk.session.note(self.remembered_as, self.remembers())
 
     def gone(self, error: NotFound) -> None:
         """What is shown here does not exist any more."""
@@ -102,10 +128,11 @@ class PlaceScreen(Screen[None]):
         self._bursts.add(events)
 
     async def heed(self, sentence: str) -> None:
-        """Who the executor is has changed: the top line shows it, the bottom line says it."""
+        """Who the executor is has changed: the top line shows it, the bottom line says it, if it is worth a word."""
         with self.trying():
             await self._read_header()
-            self.say(sentence, "bad" if self.header.facts.executor == "down" else "good")
+            if sentence:
+                self.say(sentence, "bad" if self.header.facts.executor == "down" else "good")
 
     def say(self, sentence: str, tone: str = "soft") -> None:
         """Show a sentence in the footer."""
@@ -136,6 +163,7 @@ class PlaceScreen(Screen[None]):
         finally:
             if slow is not None:
                 slow.stop()
+                self.footer.unsay(under_way)
 
     def refresh_hints(self) -> None:
         """Bring the footer up to what can be pressed now. Where most keys can't act, those that can come first."""
@@ -162,13 +190,17 @@ class PlaceScreen(Screen[None]):
             return
         self.footer.hush()
         await self.run_action(action.does)
+        self.desk.session.touch()
 
     async def _open(self) -> None:
         with self.trying("Reading…"):
             await self._read_header()
             await self.load()
+            self.restore(self.desk.session.of(self.remembered_as))
+            self._opened = True
         self.refresh_hints()
         room_of(self).release_keys(place=True)
+        self.call_after_refresh(self.post_message, Drawn())
 
     async def _ask(self, work: Coroutine[object, object, object]) -> None:
         try:
@@ -184,6 +216,11 @@ class PlaceScreen(Screen[None]):
             except NotFound as error:
                 self.gone(error)
         self.refresh_hints()
+
+    async def _look_up(self) -> None:
+        """The top line may have changed without an event while this was covered: what is new was looked at."""
+        with self.trying():
+            await self._read_header()
 
     async def _read_header(self) -> None:
         self.header.facts = await self.model.header()

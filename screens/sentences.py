@@ -1,69 +1,63 @@
-"""Events of the journal as sentences."""
+"""Events of the journal as sentences: what happened, in a few words; whom it happened to stands beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Final
 
-from screens.chips import FAILURES
 from screens.confine import one_line
+from screens.facts import Facts, colon, counted, listed, word
+from screens.run_sentences import RUNS
 from store.records import Event
 
-_PLAIN: Mapping[str, str] = {
-    "run.created": "asked for",
-    "run.stopped": "stopped",
-    "run.stop_requested": "asked to stop",
-    "run.requeued": "put back in the queue",
-    "work_item.created": "item made",
-    "work_item.reparented": "moved to another parent",
-    "work_item.deleted": "item deleted",
+_REST: Final[Mapping[str, Callable[[Facts], str]]] = {
+    "project.created": lambda facts: f"project made{colon(facts, 'name')}",
+    "project.updated": lambda facts: (
+        "project taken out of the archive" if facts.get("status") else _changed("project", facts)
+    ),
+    "project.archived": lambda _: "project archived",
+    "work_item.created": lambda facts: f"{word(facts, 'kind', 'item')} made",
+    "work_item.updated": lambda facts: (
+        "put in another place" if facts.get("fields") == ["sort_order"] else _changed("", facts)
+    ),
+    "work_item.status_changed": lambda facts: f"moved from {word(facts, 'from', '?')} to {word(facts, 'to', '?')}",
+    "work_item.reparented": lambda facts: "moved below another item" if facts.get("to") else "moved to the top level",
+    "work_item.deleted": lambda facts: f"deleted{_with_others(facts)}",
+    "host.added": lambda facts: f"host added, reached by {word(facts, 'transport', 'some way')}",
+    "host.disabled": lambda _: "takes no new runs; those it has go on",
+    "host.enabled": lambda facts: f"takes runs again; it is {word(facts, 'status', 'known')}",
+    "host.suspect_cleared": lambda _: "trusted again: this instance is the right one",
+    "host.reconcile_requested": lambda _: "asked to compare its runs with what lives",
+    "host.reconciled": lambda facts: _reconciled(facts),
+    "worker.registered": lambda _: "host is here",
+    "worker.offline": lambda _: "host does not answer any more",
+    "worker.instance_reinstalled": lambda _: "host came back as a new instance",
+    "worker.instance_suspect": lambda _: "another instance answers under this name; no new runs until it is cleared",
 }
+_ALL: Final[Mapping[str, Callable[[Facts], str]]] = {**RUNS, **_REST}
+TOPICS: Final = frozenset(_ALL)
+"""Every topic that has a sentence of its own."""
 
 
 def sentence(event: Event) -> str:
-    """What happened, in a few words; a topic that is not known here is told by its name and facts."""
-    facts = event.payload
-    match event.topic:
-        case "run.spawning":
-            return f"taken by {_word(facts, 'host', 'a host')}"
-        case "run.started":
-            return f"agent runs{_number(facts, 'pid', ', pid ')}"
-        case "run.finished":
-            return f"ended{_ending(facts)}{_colon(facts, 'spawn_error')}"
-        case "run.failed":
-            reason = facts.get("failure_reason")
-            return f"failed{_colon({'why': FAILURES.get(str(reason), reason)}, 'why')}{_colon(facts, 'detail')}"
-        case "run.signal_received":
-            return f"{_word(facts, 'kind', 'signal')}{_said(facts)}"
-        case "work_item.status_changed":
-            return f"moved from {_word(facts, 'from', '?')} to {_word(facts, 'to', '?')}"
-    return _PLAIN.get(event.topic, event.topic.partition(".")[2].replace("_", " "))
+    """What happened; a topic that is not known here is told by its name."""
+    tell = _ALL.get(event.topic)
+    return tell(event.payload) if tell else one_line(event.topic.partition(".")[2].replace("_", " "))
 
 
-def _ending(facts: Mapping[str, object]) -> str:
-    code = facts.get("exit_code")
-    if isinstance(code, int) and code < 0:
-        return f" by signal {-code}"
-    return _number(facts, "exit_code", " with ")
+def _changed(noun: str, facts: Facts) -> str:
+    fields = listed(facts, "fields").replace("cwd", "directory")
+    return f"{noun} {fields or 'something'} changed".strip()
 
 
-def _said(facts: Mapping[str, object]) -> str:
-    said = facts.get("said")
-    if isinstance(said, Mapping):
-        words = [str(said[key]) for key in ("activity", "note", "message", "result", "error") if said.get(key)]
-        return ": " + one_line(", ".join(words)) if words else ""
-    return _colon(facts, "said")
+def _with_others(facts: Facts) -> str:
+    ids = facts.get("ids")
+    below = len(ids) - 1 if isinstance(ids, list) else 0
+    return f", with {below} item{'' if below == 1 else 's'} below it" if below > 0 else ""
 
 
-def _word(facts: Mapping[str, object], key: str, otherwise: str) -> str:
-    value = facts.get(key)
-    return one_line(str(value)) if value else otherwise
-
-
-def _colon(facts: Mapping[str, object], key: str) -> str:
-    value = facts.get(key)
-    return f": {one_line(str(value))}" if value else ""
-
-
-def _number(facts: Mapping[str, object], key: str, before: str) -> str:
-    value = facts.get(key)
-    return f"{before}{value}" if isinstance(value, int) else ""
+def _reconciled(facts: Facts) -> str:
+    plan = facts.get("plan")
+    done = [step for step in plan if isinstance(step, Mapping) and step.get("done")] if isinstance(plan, list) else []
+    what = "compared with what lives"
+    return f"{what}: {counted({'done': done}, 'done', 'thing')} put right" if done else f"{what}: all as it should be"

@@ -28,12 +28,13 @@ class Card:
 def cards(store: Store, project_id: str | None, *, item_ids: Sequence[str] | None = None) -> list[Card]:
     """Cards of a project (None: of all), in order; ``item_ids`` (500 at most) narrows to those."""
     with store.read():
-        query = ItemRow.select().order_by(ItemRow.sort_order, ItemRow.created_at)
-        if project_id is not None:
-            query = query.where(ItemRow.project == project_id)
-        if item_ids is not None:
-            query = query.where(ItemRow.id.in_(item_ids))
-        listed = items.records_of(query)
+        if item_ids is None:
+            listed = items.of_project(project_id)
+        else:
+            query = ItemRow.select().where(ItemRow.id.in_(item_ids)).order_by(ItemRow.sort_order, ItemRow.created_at)
+            if project_id is not None:
+                query = query.where(ItemRow.project == project_id)
+            listed = items.records_of(query)
         wanted = [item.id for item in listed] if len(listed) <= 500 else None
         newest, counted = _newest_runs(wanted), _run_counts(wanted)
         below = _children(wanted)

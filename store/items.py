@@ -164,6 +164,14 @@ def list_all(
         return _listed(query.order_by(ItemRow.sort_order, ItemRow.created_at))
 
 
+def of_project(project_id: str | None) -> list[Item]:
+    """Inside a transaction: the items of a project (None: of all), in their order."""
+    query = ItemRow.select(*_COLUMNS)
+    if project_id is not None:
+        query = query.where(ItemRow.project == project_id)
+    return _listed(query.order_by(ItemRow.sort_order, ItemRow.created_at))
+
+
 def children(store: Store, item_id: str) -> list[Item]:
     """Direct children, in their order."""
     with store.read():

@@ -46,7 +46,7 @@ def read(store: Store, *, after: int = 0, topic: str = "*", limit: int | None = 
         query = EventRow.select().where(EventRow.seq > after).order_by(EventRow.seq)
         if topic != "*":
             query = query.where(_matches(topic))
-        return [_record(row) for row in (query.limit(limit) if limit is not None else query)]
+        return [record(row) for row in (query.limit(limit) if limit is not None else query)]
 
 
 def latest(store: Store, *, topic: str = "*", limit: int = 50) -> list[Event]:
@@ -55,16 +55,20 @@ def latest(store: Store, *, topic: str = "*", limit: int = 50) -> list[Event]:
         query = EventRow.select().order_by(EventRow.seq.desc()).limit(limit)
         if topic != "*":
             query = query.where(_matches(topic))
-        return [_record(row) for row in query][::-1]
+        return [record(row) for row in query][::-1]
+
+
+COUNTED = ("run.usage_updated",)
+"""Topics that repeat a state while it changes; a history is no place for them."""
 
 
 def of_run(store: Store, run_id: str, *, limit: int = 200) -> list[Event]:
-    """The newest events about one run, oldest first."""
+    """The newest events about one run, oldest first, without those that only count on."""
     return _about(store, "run_id", run_id, limit)
 
 
 def of_item(store: Store, item_id: str, *, limit: int = 200) -> list[Event]:
-    """The newest events about one item and its runs, oldest first."""
+    """The newest events about one item and its runs, oldest first, likewise."""
     return sorted(
         _about(store, "item_id", item_id, limit) + _about(store, "task_id", item_id, limit), key=lambda event: event.seq
     )[-limit:]
@@ -169,14 +173,16 @@ def _patience(bell: Bell) -> float:
 
 def _about(store: Store, key: str, id_: str, limit: int) -> list[Event]:
     with store.read():
-        query = EventRow.select().where(Expression(about(key), "=", id_)).order_by(EventRow.seq.desc()).limit(limit)
-        return [_record(row) for row in query][::-1]
+        query = EventRow.select().where(Expression(about(key), "=", id_), EventRow.topic.not_in(COUNTED))
+        query = query.order_by(EventRow.seq.desc()).limit(limit)
+        return [record(row) for row in query][::-1]
 
 
 def _matches(topic: str) -> object:
     return EventRow.topic % topic if "*" in topic or "?" in topic or "[" in topic else EventRow.topic == topic
 
 
-def _record(row: EventRow) -> Event:
+def record(row: EventRow) -> Event:
+    """The frozen form of a row."""
     payload = cast("dict[str, object]", row.payload)
     return Event(seq=row.seq, topic=row.topic, actor=row.actor, payload=payload, at=row.created_at)

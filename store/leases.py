@@ -14,11 +14,18 @@ from store.transaction import Transaction
 TTL_S = 300.0
 
 
-def acquire(store: Store, run_id: str, holder: str, *, ttl_s: float = TTL_S, actor: str) -> Lease:
-    """Take the lease, or renew one's own. Raises LeaseHeld with the holder while another's has not expired."""
+def acquire(store: Store, run_id: str, holder: str, *, ttl_s: float = TTL_S, force: bool = False, actor: str) -> Lease:
+    """Take the lease, or renew one's own. Raises LeaseHeld with the holder while another's has not expired.
+
+    With ``force`` it is taken away from whoever holds it (PAM-ATT-004).
+    """
     with store.write(actor) as tx:
         row = run_rows.row_of(run_id)
         held = _held(tx, run_id)
+        if force and held is not None and held.holder != holder:
+            LeaseRow.delete().where(LeaseRow.run == run_id).execute()
+            run_rows.journal(tx, row, "run.lease_released", holder=held.holder, forced=True)
+            held = None
         if held is not None and held.holder != holder:
             raise LeaseHeld(
                 f"{held.holder} types into this run since {held.acquired_at:%H:%M:%S} UTC. "
@@ -32,6 +39,17 @@ def acquire(store: Store, run_id: str, holder: str, *, ttl_s: float = TTL_S, act
         else:
             LeaseRow.insert(run=run_id, holder=holder, acquired_at=tx.now, **columns).execute()
             run_rows.journal(tx, row, "run.lease_acquired", holder=holder)
+        return _record(LeaseRow.get_by_id(run_id))
+
+
+def renew(store: Store, run_id: str, holder: str, *, ttl_s: float = TTL_S, actor: str) -> Lease | None:
+    """Keep one's own lease for another while; None when it is not one's own any more, and then it is not taken."""
+    with store.write(actor) as tx:
+        held = _held(tx, run_id)
+        if held is None or held.holder != holder:
+            return None
+        columns = {"heartbeat_at": tx.now, "expires_at": tx.now + timedelta(seconds=ttl_s)}
+        LeaseRow.update(**columns).where(LeaseRow.run == run_id).execute()
         return _record(LeaseRow.get_by_id(run_id))
 
 

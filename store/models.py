@@ -19,6 +19,7 @@ from peewee import (
     Check,
     CompositeKey,
     DatabaseProxy,
+    FloatField,
     ForeignKeyField,
     IntegerField,
     Model,
@@ -205,6 +206,9 @@ class RunRow(Row):
     updated_at = UtcField()
     agent_pid = IntegerField(null=True)
     agent_started = BigIntegerField(null=True)
+    resumed_from = TextField(null=True)
+    transcript = TextField(null=True)
+    approvals = TextField(null=True)
 
     if TYPE_CHECKING:
         task_id: str
@@ -214,6 +218,33 @@ class RunRow(Row):
     class Meta:
         table_name = "runs"
         indexes = ((("host", "session_name"), True),)
+
+
+class RunUsageRow(Row):
+    """run_usage: what an attempt has used of a model; one row for each conversation that it had."""
+
+    run = ForeignKeyField(RunRow, column_name="run_id", on_delete="CASCADE")
+    attempt = IntegerField()
+    source = TextField()
+    input_tokens = BigIntegerField(null=True)
+    output_tokens = BigIntegerField(null=True)
+    cache_read_tokens = BigIntegerField(null=True)
+    cache_write_tokens = BigIntegerField(null=True)
+    reasoning_tokens = BigIntegerField(null=True)
+    cost_usd = FloatField(null=True)
+    context_tokens = BigIntegerField(null=True)
+    context_limit = BigIntegerField(null=True)
+    model = TextField(null=True)
+    offset = BigIntegerField(default=0)
+    updated_at = UtcField()
+    told_at = UtcField(null=True)
+
+    if TYPE_CHECKING:
+        run_id: str
+
+    class Meta:
+        table_name = "run_usage"
+        primary_key = CompositeKey("run", "attempt", "source")
 
 
 class ProcessedSignalRow(Row):
@@ -290,14 +321,42 @@ class SpoolCursorRow(Row):
         primary_key = CompositeKey("host", "generation")
 
 
+class DeliveryRow(Row):
+    """deliveries: prompts and keys to be typed into a run, and what became of them."""
+
+    id = SequenceField()
+    run = ForeignKeyField(RunRow, column_name="run_id", on_delete="CASCADE", index=True)
+    attempt = IntegerField()
+    kind = choice("kind", records.DELIVERY_KINDS)
+    status = choice("status", records.DELIVERY_STATUSES, default="queued", index=True)
+    opening = BooleanField(default=False)
+    body = TextField(default="")
+    keys = JsonField()
+    reason = TextField(null=True)
+    awaited = BooleanField(default=False)
+    while_busy = BooleanField(default=False)
+    actor = TextField()
+    created_at = UtcField()
+    typed_at = UtcField(null=True)
+    settled_at = UtcField(null=True)
+
+    if TYPE_CHECKING:
+        run_id: str
+
+    class Meta:
+        table_name = "deliveries"
+
+
 TABLES: tuple[type[Row], ...] = (
     ProjectRow,
     ItemRow,
     LabelRow,
     HostRow,
     RunRow,
+    RunUsageRow,
     ProcessedSignalRow,
     EventRow,
     LeaseRow,
     SpoolCursorRow,
+    DeliveryRow,
 )

@@ -27,6 +27,8 @@ FailureReason = Literal[
     "dispatch_timeout",
     "no_eligible_host",
 ]
+DeliveryKind = Literal["prompt", "keys"]
+DeliveryStatus = Literal["queued", "delivering", "typed", "confirmed", "unconfirmed", "refused"]
 SignalKind = Literal["started", "finished", "completed", "failed", "progress"]
 
 PLATFORMS: tuple[Platform, ...] = ("macos", "linux")
@@ -46,6 +48,15 @@ FAILURE_REASONS: tuple[FailureReason, ...] = (
     "restart_exhausted",
     "dispatch_timeout",
     "no_eligible_host",
+)
+DELIVERY_KINDS: tuple[DeliveryKind, ...] = ("prompt", "keys")
+DELIVERY_STATUSES: tuple[DeliveryStatus, ...] = (
+    "queued",
+    "delivering",
+    "typed",
+    "confirmed",
+    "unconfirmed",
+    "refused",
 )
 
 
@@ -130,11 +141,35 @@ class Run:
     """The agent itself, as its wrapper reported it."""
     agent_started: int | None = None
     """Its start time, counted like the wrapper's."""
+    approvals: str | None = None
+    """How much the agent may do unasked, by its provider's name for it; None for the CLI's own default."""
+    resumed_from: str | None = None
+    """The run whose conversation this one goes on with."""
+    transcript: str | None = None
+    """The file on the host in which the CLI writes this attempt's conversation."""
 
     @property
     def live(self) -> bool:
         """Whether an agent lives or is about to."""
         return self.status in LIVE_RUN_STATUSES
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a conversation, or several together, has used so far as the CLIs count it; None is unknown, never zero."""
+
+    input_tokens: int | None = None
+    """Without what came from a cache."""
+    output_tokens: int | None = None
+    """With what the model thought."""
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost_usd: float | None = None
+    context_tokens: int | None = None
+    """How full the context is after the last turn."""
+    context_limit: int | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +236,41 @@ class Lease:
     acquired_at: datetime
     heartbeat_at: datetime
     expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A prompt or keys to be typed into a run, and what became of that."""
+
+    id: int
+    """Grows; deliveries of a run are carried out in its order."""
+    run_id: str
+    attempt: int
+    """The attempt it is meant for, and no other."""
+    kind: DeliveryKind
+    status: DeliveryStatus
+    opening: bool
+    """Whether it is the first prompt of its attempt, which goes before all others."""
+    text: str
+    """The prompt, or text typed letter by letter before the keys."""
+    keys: tuple[str, ...]
+    reason: str | None
+    """Why it was refused, or what cannot be told."""
+    awaited: bool
+    """Whether the agent's word that it took the prompt up was to come after it was typed."""
+    actor: str
+    """Who asked for it."""
+    created_at: datetime
+    typed_at: datetime | None
+    settled_at: datetime | None
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will become of it."""
+        return self.status not in ("queued", "delivering") and not (self.status == "typed" and self.awaited)
+
+    @property
+    def delivered(self) -> bool | None:
+        """Whether it reached the agent; None while, or when, nobody can tell."""
+        arrived = self.status == "confirmed" or (self.status == "typed" and not self.awaited)
+        return True if arrived else False if self.status == "refused" else None

@@ -68,6 +68,8 @@ def requeue(tx: Transaction, row: RunRow) -> bool:
             pending_since=tx.now,
             last_failure_reason=was,
             **NEW_ATTEMPT,
+            # A name is taken once: a new attempt begins a conversation, unless the run was to go on with one.
+            conversation_id=row.conversation_id if row.resumed_from else None,
             updated_at=tx.now,
         )
         .where(RunRow.id == row.id, RunRow.status == "failed", RunRow.attempt == row.attempt)

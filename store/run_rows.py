@@ -108,6 +108,9 @@ def record(row: RunRow) -> Run:
         updated_at=row.updated_at,
         agent_pid=row.agent_pid,
         agent_started=row.agent_started,
+        approvals=row.approvals,
+        resumed_from=row.resumed_from,
+        transcript=row.transcript,
     )
 
 
@@ -129,6 +132,7 @@ NEW_ATTEMPT: dict[str, str | None] = {
     "wrapper_started": None,
     "agent_pid": None,
     "agent_started": None,
+    "transcript": None,
     "activity": "unknown",
     "activity_source": None,
     "activity_at": None,

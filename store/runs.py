@@ -37,6 +37,8 @@ def start(
     restart_policy: RestartPolicy = RESTART_POLICY,
     max_attempts: int = MAX_ATTEMPTS,
     conversation_id: str | None = None,
+    resumed_from: str | None = None,
+    approvals: str | None = None,
     actor: str,
 ) -> Run:
     """Create a pending run and return at once; the executor makes it happen (PAM-RUN-014).
@@ -51,6 +53,8 @@ def start(
     with store.write(actor) as tx:
         item = items.row_of(task_id)
         _check_runnable(item)
+        if resumed_from is not None:
+            _check_resumable(resumed_from, conversation_id)
         if pinned_host_id is not None and not HostRow.select().where(HostRow.id == pinned_host_id).exists():
             raise NotFound(f"There is no host {pinned_host_id!r} to pin the run to.", id=pinned_host_id)
         id_ = draw(tx.new_id, RunRow.id)
@@ -68,12 +72,39 @@ def start(
             model=text.optional_line(model, "model", limit=100),
             args=words,
             conversation_id=conversation_id,
+            resumed_from=resumed_from,
+            approvals=text.optional_line(approvals, "approvals", limit=50),
             created_at=tx.now,
             updated_at=tx.now,
         ).execute()
         row = row_of(id_)
-        journal(tx, row, "run.created", pinned_host_id=pinned_host_id)
+        resumes = {"resumed_from": resumed_from} if resumed_from else {}
+        journal(tx, row, "run.created", pinned_host_id=pinned_host_id, **resumes)
         return record(row)
+
+
+def resume(store: Store, run_id: str, *, prompt: str | None = None, actor: str) -> Run:
+    """A pending run that goes on with the conversation of one that ended, on its host and with its ways.
+
+    Raises NotFound, or Conflict when no conversation of it is known, or an agent is in it.
+    """
+    old = get(store, run_id)
+    return start(
+        store,
+        old.task_id,
+        old.provider,
+        old.cwd,
+        prompt=prompt,
+        model=old.model,
+        args=old.args,
+        pinned_host_id=old.host_id or old.pinned_host_id,
+        restart_policy=old.restart_policy,
+        max_attempts=old.max_attempts,
+        conversation_id=old.conversation_id,
+        approvals=old.approvals,
+        resumed_from=old.id,
+        actor=actor,
+    )
 
 
 def claim(store: Store, run_id: str, host: Host, *, actor: str) -> Run | None:
@@ -102,10 +133,27 @@ def claim(store: Store, run_id: str, host: Host, *, actor: str) -> Run | None:
         return record(row)
 
 
-def set_pane(store: Store, run_id: str, attempt: int, pane_id: str, *, actor: str) -> None:
-    """Remember the tmux pane of an attempt; nothing when the attempt is over."""
+def set_pane(
+    store: Store, run_id: str, attempt: int, pane_id: str, *, conversation_id: str | None = None, actor: str
+) -> None:
+    """Remember the tmux pane of an attempt, and the name its conversation was given; nothing when it is over."""
+    named = {"conversation_id": conversation_id} if conversation_id else {}
     with store.write(actor):
-        RunRow.update(pane_id=pane_id).where(RunRow.id == run_id, RunRow.attempt == attempt).execute()
+        RunRow.update(pane_id=pane_id, **named).where(RunRow.id == run_id, RunRow.attempt == attempt).execute()
+
+
+def set_transcript(store: Store, run_id: str, attempt: int, path: str, *, actor: str) -> None:
+    """Remember where the CLI of an attempt writes its conversation; nothing when the attempt is over."""
+    with store.write(actor):
+        RunRow.update(transcript=path).where(RunRow.id == run_id, RunRow.attempt == attempt).execute()
+
+
+def note(store: Store, run_id: str, attempt: int, topic: str, facts: Mapping[str, object], *, actor: str) -> None:
+    """Journal something about an attempt that changes no row; nothing when the attempt is over."""
+    with store.write(actor) as tx:
+        row = row_of(run_id)
+        if row.attempt == attempt:
+            journal(tx, row, topic, **facts)
 
 
 def fail(
@@ -269,6 +317,28 @@ def _check_runnable(item: ItemRow) -> None:
             kind=item.kind,
         )
     projects.check_active(item.project_id, "starting a run")
+
+
+def _check_resumable(run_id: str, conversation_id: str | None) -> None:
+    """Inside a transaction: nobody is in the conversation, and nobody will be."""
+    old = row_of(run_id)
+    short = old.id[:8]
+    if old.status in LIVE_RUN_STATUSES:
+        raise Conflict(f"{old.session_name} is {old.status}; tell its agent more with `pam run send {short}`.")
+    if old.retry_at is not None:
+        raise Conflict(f"{old.session_name} is about to be restarted; `pam run stop {short}` calls that off.")
+    if conversation_id is None:
+        raise Conflict(
+            f"No conversation of {old.session_name} is known, so nothing can go on with it. Start anew: "
+            f"`pam run start --task {old.task_id[:8]} --provider {old.provider}`.",
+            run_id=old.id,
+        )
+    other = RunRow.get_or_none(RunRow.conversation_id == conversation_id, RunRow.status.in_(LIVE_RUN_STATUSES))
+    if other is not None:
+        raise Conflict(
+            f"{other.session_name} is in this conversation already; `pam run send {other.id[:8]}` tells it more.",
+            run_id=other.id,
+        )
 
 
 def _check_words(cwd: str, args: Sequence[str]) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from store import moves, restarts, run_rows, text
+from store import deliveries, moves, redaction, restarts, run_rows, text
 from store.database import Store
 from store.errors import InvalidAttempt, MissingAttempt, ProtocolError
 from store.lifecycle import ITEM_EDGES
@@ -25,11 +26,15 @@ MAX_SEQ = 2**63 - 1
 AT_WORK = ("spawning", "running")
 """Statuses of a run that a host has and that has not ended."""
 
+NAME_MAX = 1000
+"""Characters of a name or path that a CLI gave."""
+
 LIFECYCLE = ("started", "finished")
 """What moves a run's status; only its wrapper knows (PAM-SIG-003, rulings X-01)."""
 
-_SOURCE = re.compile(r"wrapper|manual|agent|hook:[\w.-]{1,50}")
+_SOURCE = re.compile(r"wrapper|manual|agent|(?:hook|transcript|pane):[\w.-]{1,50}")
 _PANE = re.compile(r"%[0-9]{1,10}")
+_HIDE = redaction.Redactor({})
 
 
 def ingest(store: Store, signal: Signal, *, auto_mark_done: bool = False, actor: str | None = None) -> Applied:
@@ -39,6 +44,7 @@ def ingest(store: Store, signal: Signal, *, auto_mark_done: bool = False, actor:
     unknown run, MissingAttempt, InvalidAttempt, or ProtocolError for anything malformed; then nothing is written.
     """
     _check_shape(signal)
+    signal = _without_keys(signal)
     with store.write(actor or _actor(signal)) as tx:
         row = run_rows.row_of(signal.run_id)
         refused = _guard(tx, row, signal)
@@ -60,7 +66,7 @@ def _check_shape(signal: Signal) -> None:
         raise MissingAttempt("The signal carries no attempt; every signal must (PAM-SIG-009).", run_id=signal.run_id)
     if isinstance(signal.attempt, bool) or not isinstance(signal.attempt, int) or signal.attempt < 1:
         raise ProtocolError(f"The attempt {signal.attempt!r} is not a positive whole number.")
-    if signal.kind == "progress" and not _is_seq(signal.seq):
+    if signal.kind == "progress" and not (_is_seq(signal.seq) or _read_in_order(signal)):
         raise ProtocolError("A progress signal needs a seq from 0 to 2^63-1.", seq=signal.seq)
     if not isinstance(signal.payload, Mapping):
         raise ProtocolError("The payload of the signal is not an object.")
@@ -68,9 +74,16 @@ def _check_shape(signal: Signal) -> None:
         _exit_code(signal.payload)
 
 
+def _without_keys(signal: Signal) -> Signal:
+    """Agents repeat what they read, keys among it; neither row nor journal may hold one (PAM-SEC-002)."""
+    return replace(signal, payload=_HIDE.table(signal.payload))
+
+
 def _check_source(signal: Signal) -> None:
     if not isinstance(signal.source, str) or not _SOURCE.fullmatch(signal.source):
-        raise ProtocolError(f"{signal.source!r} is no source of signals: wrapper, hook:PROVIDER, agent or manual.")
+        raise ProtocolError(
+            f"{signal.source!r} is no source of signals: wrapper, hook:PROVIDER, transcript:PROVIDER, agent or manual."
+        )
     if signal.kind in LIFECYCLE and signal.source != "wrapper":
         raise ProtocolError(
             f"Only the wrapper says {signal.kind}; this came from {signal.source}.",
@@ -101,6 +114,8 @@ def _guard(tx: Transaction, row: RunRow, signal: Signal) -> str | None:
         return None if run_rows.once(tx, row, signal.kind) else "duplicate"
     if row.status not in AT_WORK:
         return "after_end"
+    if _read_in_order(signal):
+        return None
     if row.last_progress_seq is not None and (signal.seq or 0) <= row.last_progress_seq:
         return "out_of_order"
     return None
@@ -154,12 +169,25 @@ def _failed(tx: Transaction, row: RunRow, signal: Signal) -> str:
 
 
 def _progress(tx: Transaction, row: RunRow, signal: Signal) -> str:
-    RunRow.update(last_progress_seq=signal.seq, updated_at=tx.now).where(RunRow.id == row.id).execute()
+    if signal.seq is not None:
+        RunRow.update(last_progress_seq=signal.seq, updated_at=tx.now).where(RunRow.id == row.id).execute()
     activity = signal.payload.get("activity")
     if activity in ACTIVITIES:
         note = signal.payload.get("note") or signal.payload.get("message")
         _set_activity(tx, row, signal, activity, note)
+    if signal.source.startswith(("hook:", "transcript:")):
+        _learn(row, signal.payload)
+        if signal.payload.get("accepted"):
+            deliveries.taken_up(tx, row.id, row.attempt)
     return _note_only(tx, row, signal)
+
+
+def _learn(row: RunRow, payload: Mapping[str, object]) -> None:
+    """What only the CLI itself knows of its conversation."""
+    said = {name: payload.get(name) for name in ("conversation_id", "transcript")}
+    learned = {name: value for name, value in said.items() if isinstance(value, str) and _is_name(value)}
+    if learned:
+        RunRow.update(**learned).where(RunRow.id == row.id).execute()
 
 
 _APPLY: Mapping[str, Callable[[Transaction, RunRow, Signal], str]] = {
@@ -200,9 +228,16 @@ def _note_only(tx: Transaction, row: RunRow, signal: Signal) -> str:
     return "applied"
 
 
+def _is_name(value: str) -> bool:
+    return 0 < len(value) <= NAME_MAX and value.isprintable()
+
+
 def _set_activity(tx: Transaction, row: RunRow, signal: Signal, activity: Activity | Any, note: object) -> None:
+    """A word that repeats the activity without a note leaves the note: a reminder knows less than the question."""
     if row.status not in AT_WORK:
         return
+    if note is None and activity == row.activity:
+        note = row.activity_note
     RunRow.update(
         activity=activity,
         activity_source=signal.source.partition(":")[0],
@@ -232,6 +267,12 @@ def _exit_code(payload: Mapping[str, object]) -> int:
     raise ProtocolError(
         "A finished signal needs an exit_code from 0 to 255, or the number of a signal.", payload=_clean(payload)
     )
+
+
+def _read_in_order(signal: Signal) -> bool:
+    """Whether the executor itself saw it, in a transcript or a pane's state, where nothing comes twice or late."""
+    seen = ("transcript:", "pane:")
+    return signal.seq is None and isinstance(signal.source, str) and signal.source.startswith(seen)
 
 
 def _is_seq(seq: object) -> bool:

@@ -67,8 +67,8 @@ class Call:
         """What no log may hold beside what the environment itself calls a key. Raises ConfigError."""
         found = [self.settings.gateway_api_key] if self.settings.gateway_api_key else []
         with suppress(ConfigError):  # the catalog; who needs it says what is wrong with it
-            for name in self.catalog.names():
-                provider = self.catalog.get(name)
+            catalog = self.catalog
+            for provider in map(catalog.get, catalog.names()):
                 for key in provider.keys:
                     found += [value for value in (self.environ.get(key), provider.env.get(key)) if value]
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -9,6 +10,7 @@ import click
 from app.cli.call import Call
 from app.cli.declare import argument, group
 from app.cli.table import facts, table
+from store.errors import UsageError
 
 if TYPE_CHECKING:
     from app.config_keys import Key, Value
@@ -47,14 +49,28 @@ def path(call: Call) -> None:
 @argument("value")
 @click.pass_obj
 def set_(call: Call, key: str, value: str) -> None:
-    """Change one key, as in `pam config set tmux.rows 60`; comments and order of the file stay."""
+    """Change one key, as in `pam config set tmux.rows 60`; comments and order of the file stay.
+
+    A key of a gateway is read from standard input: `pam config set gateway.api_key -`.
+    """
     from app.config_edit import set_key
     from app.settings import config_path_of
 
     where, _ = config_path_of(call.home, call.config_named, call.environ)
-    set_key(where, key, value)
+    set_key(where, key, _given(key, value))
     told = next((each for each in _shown(call.settings) if each["key"] == key), {"key": key, "value": value})
     call.emit({"config": {"path": str(where), **told}}, f"{key} = {_words(told['value'])}  ({where})")
+
+
+def _given(key: str, value: str) -> str:
+    """A secret comes by standard input: other users see command lines, and a shell keeps them. Raises UsageError."""
+    from app.config_keys import BY_NAME
+
+    if key not in BY_NAME or not BY_NAME[key].secret:
+        return value
+    if value != "-":
+        raise UsageError(f"Give {key} on standard input, where nobody sees it: `pam config set {key} -`.")
+    return sys.stdin.readline().strip()
 
 
 def _shown(settings: Settings) -> list[dict[str, object]]:

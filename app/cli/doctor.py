@@ -12,7 +12,7 @@ from app.cli.declare import command
 from app.cli.table import table
 
 if TYPE_CHECKING:
-    from providers.doctor import Check
+    from providers.check import Check
 
 
 @command("doctor", prints='{"checks": [{"name", "state": "ok|problem|na", "detail", "fix"}]}')

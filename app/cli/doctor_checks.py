@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from app.cli import doctor_executor
 from app.cli.call import Call
 from app.cli.doctor_executor import told
+from app.cli.provider_checks import practice
 from providers import doctor as provider_doctor
-from providers.doctor import Check
+from providers.check import Check
 from store import health
 from store.errors import PamError
 
@@ -117,4 +118,8 @@ def _providers(call: Call) -> Iterator[Check]:
         catalog = call.catalog
     except PamError:
         return  # the check of the catalog has said why
-    yield from provider_doctor.checks(catalog, os.environ)
+    try:
+        here = practice(call)
+    except PamError:
+        return  # nor does config.toml say how they are started
+    yield from provider_doctor.checks(catalog, os.environ, practice=here)

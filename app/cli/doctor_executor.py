@@ -12,7 +12,7 @@ from executor import lock
 from executor.login_scope import login_scope
 from executor.tmux import oneshot
 from executor.tmux.errors import TmuxError
-from providers.doctor import Check
+from providers.check import Check
 from store import health, hosts, runs
 from store import spool as spool_cursors
 from store.errors import PamError

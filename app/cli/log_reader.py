@@ -15,7 +15,11 @@ TRIES = 5
 class LogReader:
     """Goes from ``<log>.1`` to ``<log>``, and from each to the one after it; ``close`` it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, last: int | None = None) -> None:
+        """``last``: begin that many bytes before the end; None: at the first."""
+        self.skipped = 0
+        """Bytes that were passed over for that."""
+        self._last = last
         self._path = path
         self._older = path.with_name(path.name + ".1")
         self._file: BinaryIO | None = None
@@ -29,7 +33,7 @@ class LogReader:
         be on their way still.
         """
         if self._file is None:
-            self._file = _opened(self._older) or _opened(self._path)
+            self._file = self._begin()
         while self._file is not None:
             left_behind = self._left_behind(self._file)
             while chunk := self._file.read(CHUNK):
@@ -48,6 +52,17 @@ class LogReader:
         """Let go of the file."""
         if self._file is not None:
             self._file.close()
+
+    def _begin(self) -> BinaryIO | None:
+        older, now = _stat(self._older), _stat(self._path)
+        sizes = (older.st_size if older else 0, now.st_size if now else 0)
+        self.skipped = max(sum(sizes) - self._last, 0) if self._last is not None else 0
+        passed = self.skipped >= sizes[0]
+        file = None if passed and self.skipped else _opened(self._older)
+        file = file or _opened(self._path)
+        if file is not None and self.skipped:
+            file.seek(self.skipped - (sizes[0] if passed else 0))
+        return file
 
     def _left_behind(self, file: BinaryIO) -> bool:
         now = _stat(self._path)

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "host": ("app.cli.host:host", "Machines that run sessions."),
     "provider": ("app.cli.provider:provider", "The agent CLIs that pam knows."),
     "events": ("app.cli.events:events", "The journal: what happened, and who did it."),
+    "search": ("app.cli.search:search", "Find projects, tasks and runs that hold every word of TEXT."),
     "status": ("app.cli.status:status", "Show executor, hosts, runs by status, and which agents wait for you."),
     "doctor": ("app.cli.doctor:doctor", "Check home, store, settings, tmux, executor, spool, logs and providers."),
     "reconcile": (
@@ -177,13 +178,15 @@ def _tell_unexpected(error: Exception, call: Call, wants_json: bool) -> int:
     import logging
 
     from app.logs import start_log
+    from store.redaction import Redactor
 
     where = "it could not be logged, too"
     with suppress(OSError, PamError):
         start_log(call.home, call.environ)
         logging.getLogger("pam").error("pam failed", exc_info=error)
         where = f"the details are in {call.home.log}"
-    sentence = f"pam failed in a way it does not know ({type(error).__name__}: {error}); {where}."
+    what = Redactor(call.environ)(f"{type(error).__name__}: {error}")
+    sentence = f"pam failed in a way it does not know ({what}); {where}."
     if wants_json:
         _put_error({"code": "internal", "message": sentence, "details": {}})
     output.say(sentence)

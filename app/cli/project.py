@@ -8,7 +8,7 @@ import click
 
 from app.cli.call import Call
 from app.cli.declare import argument, choice, group, option
-from app.cli.shapes import shape, shapes, short_ids
+from app.cli.shapes import shape, shapes, short_ids, summed
 from app.cli.table import facts, section, table
 from store.errors import UsageError
 from store.records import ITEM_STATUSES, PROJECT_STATUSES, ProjectStatus
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from store.database import Store
     from store.projects import Overview
     from store.records import Event, Project
+    from store.usage import RollUp
 
 RECENT = 10
 LOOKED_BACK = 500
@@ -56,23 +57,24 @@ def list_(call: Call, status: ProjectStatus | None) -> None:
     call.emit({"projects": shapes(found)}, lambda: _table(found))
 
 
-@project.command("show", prints='{"project": {…, "items": {status: n}, "last_activity", "recent": […]}}')
+@project.command("show", prints='{"project": {…, "items": {status: n}, "last_activity", "recent": […], "tokens": {…}}}')
 @argument("wanted", metavar="PROJECT")
 @click.pass_obj
 def show(call: Call, wanted: str) -> None:
     """Show a project, its items by status, and what happened last."""
-    from store import projects
+    from store import projects, usage
 
     found = projects.find(call.store, wanted)
     overview = next(each for each in projects.overviews(call.store) if each.project.id == found.id)
-    recent = _recent(call.store, found)
+    recent, total = _recent(call.store, found), usage.of_project(call.store, found.id)
     data = {
         **shape(found),
         "items": {status: overview.counts.get(status, 0) for status in ITEM_STATUSES},
         "last_activity": overview.last_activity,
         "recent": shapes(recent),
+        "tokens": summed(total),
     }
-    call.emit({"project": data}, lambda: _page(overview, recent))
+    call.emit({"project": data}, lambda: _page(overview, recent, total))
 
 
 @project.command("edit", prints='{"project": {…}}')
@@ -139,8 +141,9 @@ def _table(found: Sequence[Project]) -> str:
     return table(heads, rows, empty="No projects. Add one with `pam project add NAME`.")
 
 
-def _page(overview: Overview, recent: Sequence[Event]) -> str:
+def _page(overview: Overview, recent: Sequence[Event], total: RollUp) -> str:
     from app.cli.said import ago, event_table, when
+    from screens import amounts
 
     found = overview.project
     counts = ", ".join(f"{overview.counts.get(status, 0)} {status}" for status in ITEM_STATUSES)
@@ -152,6 +155,8 @@ def _page(overview: Overview, recent: Sequence[Event]) -> str:
             ("status", found.status),
             ("directory", found.cwd),
             ("items", counts),
+            ("tokens", amounts.all_tokens(total)),
+            ("cost", amounts.all_cost(total)),
             ("created", when(found.created_at)),
             ("active", ago(overview.last_activity)),
             ("about", found.description),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.call import Call
-from app.cli.declare import argument, group
+from app.cli.declare import argument, group, option
 from app.cli.table import facts, table
 from store.errors import ProviderUnavailable
 
@@ -58,13 +58,17 @@ def path(call: Call) -> None:
 
 @provider.command("doctor", prints='{"checks": [{"name", "state": "ok|problem|na", "detail", "fix"}]}')
 @argument("name", metavar="[PROVIDER]", required=False)
+@option("--smoke", is_flag=True, help="Start each program once against a stub model, in a home of its own.")
 @click.pass_obj
-def doctor(call: Call, name: str | None) -> int:
-    """Check programs, versions and keys of all providers, or of one; exit 1 on a problem."""
-    from app.cli.doctor import report
-    from providers.doctor import checks
+def doctor(call: Call, name: str | None, smoke: bool) -> int:
+    """Check how agents of all providers, or of one, would start; exit 1 on a problem.
 
-    return report(call, checks(call.catalog, os.environ, only=name))
+    Looks at program, version, key or login, gateway, hooks, and what a program would ask in this directory.
+    """
+    from app.cli.doctor import report
+    from app.cli.provider_checks import provider_checks
+
+    return report(call, provider_checks(call, name, with_smoke=smoke))
 
 
 def _shape(entry: Provider) -> dict[str, object]:

@@ -44,9 +44,16 @@ def check(call: Call) -> int:
 
 def pages() -> Mapping[str, Callable[[], str]]:
     """Every generated page by its name in docs/, and what makes its text."""
-    from app.cli.reference_pages import command_line, configuration, exit_codes
+    from app.cli.key_pages import keys
+    from app.cli.reference_pages import command_line, configuration, exit_codes, provider_page
 
-    return {"cli.md": command_line, "exit-codes.md": exit_codes, "configuration.md": configuration}
+    return {
+        "cli.md": command_line,
+        "exit-codes.md": exit_codes,
+        "configuration.md": configuration,
+        "providers.md": provider_page,
+        "keys.md": keys,
+    }
 
 
 def _stale() -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from app.cli.main import root
+from app.cli.provider_pages import providers
 from app.config_keys import FREE_SECTION, KEYS, SECTIONS, Key
 from app.config_scaffold import toml
 from executor.service import ExecutorBusy
@@ -52,7 +53,8 @@ _FIXED = {
     1: "`doctor` or another check found a problem; or pam failed in a way it does not know, and logged it",
     20: "`run wait`, `run start --wait`: the run failed",
     21: "`run wait`, `run start --wait`: the run was stopped",
-    22: "`run wait`: the time is up, the run goes on",
+    22: "`run wait`, `run send`, `run keys`: the time is up, the run goes on",
+    23: "`run send`: the prompt was typed, and the agent did not say that it took it up",
     130: "interrupted by ctrl+c or TERM; agents go on. `up` ends with 0 then, it is how it ends",
 }
 
@@ -109,6 +111,11 @@ def configuration() -> str:
             rows = [_row(key) for key in KEYS if key.section == section]
             parts.append("\n".join(["| key | default | limits | means |", "| --- | --- | --- | --- |", *rows]) + "\n")
     return "\n".join(parts)
+
+
+def provider_page() -> str:
+    """docs/providers.md."""
+    return f"{MADE}\n\n{providers()}"
 
 
 def _of_command(command: click.Command, parent: click.Context) -> list[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +10,7 @@ import click
 from app.cli import output
 from app.cli.call import Call
 from app.cli.declare import argument, choice, command, option
+from app.cli.prompt_text import read_text
 from app.cli.shapes import shape
 from app.starting import check_launch, default_prompt, start_run, working_directory
 from store.errors import InvalidValue, ProviderUnavailable, UsageError
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 @option("--prompt", metavar="T", help="What to tell the agent; the task's title and description when omitted.")
 @option("--prompt-file", metavar="PATH", help="The same from a file; - is stdin.")
 @option("--model", metavar="M", help="The model, as the provider names it.")
+@option("--approvals", metavar="A", help="What it may do unasked, as the provider names it; its own default.")
 @option("--restart", "policy", type=choice(RESTART_POLICIES), help="When to try again; infrastructure when omitted.")
 @option(
     "--attempts",
@@ -50,6 +50,7 @@ def start(
     prompt: str | None,
     prompt_file: str | None,
     model: str | None,
+    approvals: str | None,
     policy: RestartPolicy | None,
     attempts: int | None,
     stay_: bool,
@@ -66,7 +67,7 @@ def start(
     words = _prompt(prompt, prompt_file, item, provider)
     if host is None or host.transport == "local":
         try:
-            check_launch(provider, where, words, model, args)
+            check_launch(provider, where, words, model, args, approvals)
         except ProviderUnavailable as error:
             output.say(error.message)
     make = partial(
@@ -78,6 +79,7 @@ def start(
         prompt=words,
         model=model,
         args=args,
+        approvals=approvals,
         host=host,
         restart_policy=policy,
         max_attempts=attempts,
@@ -123,10 +125,4 @@ def _prompt(text: str | None, file: str | None, item: Item, provider: Provider) 
         )
     if file is None:
         return text
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InvalidValue(f"The prompt in {file} is not UTF-8.", field="prompt") from None
-    except OSError as error:
-        raise InvalidValue(f"The prompt file {file} cannot be read: {error.strerror}.", field="prompt") from None
+    return read_text(file)

@@ -13,6 +13,7 @@ from store.records import Event, Lease, Run
 if TYPE_CHECKING:
     from executor.metrics import Usage
     from store.database import Store
+    from store.records import Usage as Tokens
     from store.silence import Silence, SilenceLevel
 
 _LIFECYCLE = {"run.started": "started", "run.finished": "finished"}
@@ -48,6 +49,22 @@ def failure(events: Sequence[Event], run: Run) -> str:
     return ""
 
 
+def completion(events: Sequence[Event], run: Run) -> Shape | None:
+    """Who said of this attempt that the work is done, and how it came out: a hook, the agent, or its clean exit."""
+    found = None
+    for said in signals(events):
+        if said["attempt"] != run.attempt:
+            continue
+        words = said["said"]
+        if not isinstance(words, dict):
+            continue
+        if said["kind"] == "completed" and found is None:
+            found = {"result": words.get("result", "success"), "source": said["source"], "at": said["at"]}
+        elif said["kind"] == "finished" and found is None and words.get("exit_code") == 0:
+            found = {"result": "exit code 0", "source": said["source"], "at": said["at"]}
+    return found
+
+
 SILENCES: dict[SilenceLevel, str] = {"idle": "it may be done", "silent": "it may hang"}
 
 
@@ -58,10 +75,11 @@ def page(
     lease: Lease | None,
     silence: Silence | None,
     usage: Usage | None,
+    used: Tokens | None,
 ) -> str:
-    """Everything about one run."""
+    """Everything about one run; ``used`` is what it has used of its model."""
     from app.cli.said import ago, ended, event_table, now
-    from screens import chips
+    from screens import amounts, chips
     from store import items
 
     task = items.get(store, run.task_id)
@@ -78,8 +96,13 @@ def page(
             ("silent", f"since {ago(silence.since)}; {SILENCES[silence.level]}" if silence else ""),
             ("stop asked", ago(run.stop_requested_at) if run.stop_requested_at and run.live else ""),
             ("activity", _activity(run)),
+            ("completed", _completed(completion(events, run))),
             ("attempt", f"{run.attempt} of {run.max_attempts}, restarts: {run.restart_policy}"),
             ("takes", taken(usage) if usage else ""),
+            ("model", used.model if used and used.model != run.model else ""),
+            ("tokens", amounts.parts(used) if used else ""),
+            ("cost", amounts.money(used.cost_usd) if used and used.cost_usd is not None else ""),
+            ("context", amounts.context(used) if used else ""),
             ("directory", run.cwd),
             ("arguments", shlex.join(run.args)),
             ("exit code", None if run.exit_code is None else str(run.exit_code)),
@@ -96,6 +119,10 @@ def taken(usage: Usage) -> str:
     """``12 % of a core, 340 MiB, 5 processes``."""
     each = f"{usage.processes} process{'' if usage.processes == 1 else 'es'}"
     return f"{usage.cpu_percent:.0f} % of a core, {usage.rss_bytes / 1024**2:.0f} MiB, {each}"
+
+
+def _completed(found: Shape | None) -> str:
+    return f"{found['result']}, says {found['source']}" if found else ""
 
 
 def _activity(run: Run) -> str:

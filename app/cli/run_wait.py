@@ -35,7 +35,7 @@ LOOK_S = 0.5
 def wait(call: Call, wanted: str, timeout: float | None) -> int:
     """Wait until a run has ended: exit 0 exited, 20 failed, 21 stopped, 22 time is up."""
     run = runs.find(call.store, wanted)
-    attended = _attended(call, patience=PATIENCE_S)
+    attended = attended_within(call, patience=PATIENCE_S)
     if not over(run) and not lock.state(call.home).running:
         raise _nobody(run)
     return answer(call, wait_for(call, run, attended, timeout))
@@ -60,7 +60,7 @@ def attendance(call: Call) -> Iterator[Callable[[], bool]]:
                 output.say("No executor runs: this command is it until the run has ended.")
                 yield lambda: not thread.wait(0)
                 return
-        yield _attended(call, patience=PATIENCE_S)
+        yield attended_within(call, patience=PATIENCE_S)
 
 
 def stay(call: Call, make: Callable[[], Run]) -> int:
@@ -134,7 +134,7 @@ def _more(run: Run) -> str:
     return f"; {again}" if again else ""
 
 
-def _attended(call: Call, *, patience: float) -> Callable[[], bool]:
+def attended_within(call: Call, *, patience: float) -> Callable[[], bool]:
     """Says whether an executor was there within the last ``patience`` seconds."""
     seen = time.monotonic()
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from app.cli.output import clean_line
 from app.cli.table import table
-from screens import ages, chips
+from screens import ages, amounts, chips
 from screens.sentences import sentence
 from store.paths import absolute
-from store.records import Event, Run
+from store.records import Event, Run, Usage
 
 
 def now() -> datetime:
@@ -34,8 +34,10 @@ def ended(run: Run) -> str:
     return chips.state(run).word
 
 
-def run_table(found: Sequence[Run], short: Callable[[str], str], titles: dict[str, str]) -> str:
-    """Runs, one a line; ``titles`` are those of their tasks."""
+def run_table(
+    found: Sequence[Run], short: Callable[[str], str], titles: Mapping[str, str], used: Mapping[str, Usage]
+) -> str:
+    """Runs, one a line; ``titles`` are those of their tasks, and ``used`` is what is known of each."""
     rows = [
         [
             short(run.id),
@@ -47,11 +49,26 @@ def run_table(found: Sequence[Run], short: Callable[[str], str], titles: dict[st
             str(run.attempt),
             ago(run.started_at or run.created_at),
             "-" if run.exit_code is None else str(run.exit_code),
+            amounts.short_tokens(used.get(run.id)),
+            amounts.short_cost(used.get(run.id)),
             titles.get(run.task_id, ""),
         ]
         for run in found
     ]
-    heads = ("RUN", "STATUS", "ACTIVITY", "PROVIDER", "HOST", "SESSION", "TRY", "STARTED", "EXIT", "TASK")
+    heads = (
+        "RUN",
+        "STATUS",
+        "ACTIVITY",
+        "PROVIDER",
+        "HOST",
+        "SESSION",
+        "TRY",
+        "STARTED",
+        "EXIT",
+        "TOKENS",
+        "COST",
+        "TASK",
+    )
     return table(heads, rows, empty="No runs. Start one with `pam run start --task T --provider P`.")
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from executor.metrics import Usage
-    from store.records import Applied, Event, Host, Item, Lease, Project, Run
+    from store.records import Applied, Delivery, Event, Host, Item, Lease, Project, Run
+    from store.records import Usage as Tokens
     from store.silence import Silence
+    from store.usage import RollUp
 
-    Record = Project | Item | Run | Host | Event | Lease | Applied | Silence | Usage
+    Record = Project | Item | Run | Host | Event | Lease | Applied | Delivery | Silence | Usage | Tokens
 
 Shape = dict[str, object]
 SHORTEST = 8
@@ -34,6 +36,22 @@ def shapes(records: Iterable[Record]) -> list[Shape]:
 def shape(record: Record) -> Shape:
     """One record, likewise."""
     return shapes([record])[0]
+
+
+def with_tokens(runs: Sequence[Run], used: Mapping[str, Tokens]) -> list[Shape]:
+    """Runs, each with what it has used of its model, ``null`` where nothing is known."""
+    made = shapes(runs)
+    for run, each in zip(runs, made, strict=True):
+        each["tokens"] = shape(used[run.id]) if run.id in used else None
+    return made
+
+
+def summed(total: RollUp) -> Shape:
+    """What several runs have used; ``null`` is unknown, and how many runs are is told beside it."""
+    counts = shape(total.usage)
+    sums = {name: count for name, count in counts.items() if name == "cost_usd" or name.endswith("_tokens")}
+    sums.pop("context_tokens", None)
+    return {**sums, "runs": total.runs, "runs_unknown": total.unknown, "runs_without_cost": total.cost_unknown}
 
 
 def short_ids(ids: Iterable[str]) -> Callable[[str], str]:

@@ -28,10 +28,11 @@ def signal(
 
     Ingest judges it as one from the spool: an old attempt, a repetition or a late one changes nothing.
     """
-    from store import runs, signals
+    from store import redaction, runs, signals
     from store.clock import utc_now
     from store.records import Signal
 
+    redaction.learn(redaction.secrets_in(call.environ))
     found = runs.find(call.store, run_)
     who = source or ("manual" if call.actor == OPERATOR else "agent")
     said = Signal(found.id, attempt, kind, who, at=utc_now(), seq=seq, payload=_object(payload))

@@ -6,7 +6,7 @@ import click
 
 from app.cli.call import Call
 from app.cli.declare import argument, choice, group, option
-from app.cli.shapes import shape, shapes
+from app.cli.shapes import shape, shapes, summed, with_tokens
 from store.errors import UsageError
 from store.records import ITEM_STATUSES, KINDS, Item, ItemStatus, Kind
 
@@ -97,20 +97,21 @@ def list_(
     )
 
 
-@task.command("show", prints='{"task": {…, "runs": […], "children": […]}}')
+@task.command("show", prints='{"task": {…, "runs": […], "children": […], "tokens": {…}}}')
 @argument("wanted", metavar="TASK")
 @click.pass_obj
 def show(call: Call, wanted: str) -> None:
     """Show an item with its parents, children and runs."""
     from app.cli.task_text import page
-    from store import items, runs
+    from store import items, runs, usage
 
     store = call.store
     found = items.find(store, wanted)
     children = items.children(store, found.id)
     mine = runs.list_all(store, task_id=found.id)
-    data = {**shape(found), "runs": shapes(mine), "children": shapes(children)}
-    call.emit({"task": data}, lambda: page(store, found, children, mine))
+    used, total = usage.of_runs(store, [run.id for run in mine]), usage.of_item(store, found.id)
+    data = {**shape(found), "runs": with_tokens(mine, used), "children": shapes(children), "tokens": summed(total)}
+    call.emit({"task": data}, lambda: page(store, found, children, mine, used, total))
 
 
 @task.command("board", prints='{"board": {"todo": […], "doing": […], "done": […], "cancelled": […]}}')

@@ -11,7 +11,8 @@ from store.records import Item
 
 if TYPE_CHECKING:
     from store.database import Store
-    from store.records import Run
+    from store.records import Run, Usage
+    from store.usage import RollUp
 
 EMPTY = "No items. Add one with `pam task add TITLE --project P`."
 Slugs = Mapping[str, str] | None
@@ -41,9 +42,12 @@ def flat_list(found: Sequence[Item], slugs: Slugs) -> str:
     return _list([(item, "") for item in found], slugs, paths=True)
 
 
-def page(store: Store, item: Item, children: Sequence[Item], runs: Sequence[Run]) -> str:
-    """Everything about one item."""
+def page(
+    store: Store, item: Item, children: Sequence[Item], runs: Sequence[Run], used: Mapping[str, Usage], total: RollUp
+) -> str:
+    """Everything about one item; ``used`` is what is known of its runs, ``total`` that of all below it, too."""
     from app.cli.said import ago, run_table
+    from screens import amounts
     from store import items, projects
 
     above = " > ".join(parent.title for parent in items.ancestors(store, item.id))
@@ -57,12 +61,14 @@ def page(store: Store, item: Item, children: Sequence[Item], runs: Sequence[Run]
             ("assignee", item.assignee),
             ("labels", " ".join(f"#{label}" for label in item.labels)),
             ("path", item.path),
+            ("tokens", amounts.all_tokens(total)),
+            ("cost", amounts.all_cost(total)),
             ("created", ago(item.created_at)),
             ("changed", ago(item.updated_at)),
             ("about", item.description),
         ]
     )
-    mine = run_table(runs, short_ids(run.id for run in runs), {}) if runs else ""
+    mine = run_table(runs, short_ids(run.id for run in runs), {}, used) if runs else ""
     return head + section("Below it", flat_list(children, None) if children else "") + section("Runs", mine)
 
 

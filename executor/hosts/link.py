@@ -73,6 +73,15 @@ class LogSize:
 
 
 @dataclass(frozen=True, slots=True)
+class FileState:
+    """A file that an agent's program writes, as it is now."""
+
+    size: int
+    identity: str
+    """Another one once the file was replaced."""
+
+
+@dataclass(frozen=True, slots=True)
 class LinkUp:
     """The host can be observed and acted upon."""
 
@@ -200,6 +209,29 @@ class HostLink(Protocol):
 
     async def put_file(self, path: str, data: bytes, mode: int) -> None:
         """Writes a file whole or not at all, and the directories above it. Raises OSError."""
+        ...
+
+    async def real_path(self, path: str) -> str:
+        """The path behind every link in it, as far as it exists."""
+        ...
+
+    async def edit_file(self, path: str, edit: Callable[[bytes | None], bytes | None], mode: int) -> bool:
+        """Gives ``edit`` the file's bytes, None without a file, and writes what it returns; whether it was written.
+
+        Where the file is a link, the file behind it; one that somebody else changes meanwhile is edited again. ``mode``
+        is for a file that is made. Raises OSError, and what ``edit`` raises.
+        """
+        ...
+
+    async def file_state(self, path: str, *, below: Collection[str] = ()) -> FileState | None:
+        """A regular file of the user's, below the user's home or one of ``below``; None when there is none to read.
+
+        Links are followed first; devices, pipes and what the kernel shows as files are never opened.
+        """
+        ...
+
+    async def read_file(self, path: str, offset: int, limit: int = 1 << 20, *, below: Collection[str] = ()) -> bytes:
+        """Up to ``limit`` bytes of such a file from ``offset`` on; empty at its end, or where there is none to read."""
         ...
 
     async def remove_file(self, path: str) -> None:

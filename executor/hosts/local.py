@@ -6,12 +6,14 @@ import asyncio
 import functools
 import os
 import sys
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from executor import processes
+from executor.hosts import agents_files
 from executor.hosts import local_files as files
 from executor.hosts.link import (
+    FileState,
     HostUnanswered,
     LinkDown,
     LinkEvent,
@@ -291,6 +293,22 @@ class LocalLink:
     async def put_file(self, path: str, data: bytes, mode: int) -> None:
         """As HostLink says."""
         await asyncio.to_thread(files.put, Path(path), data, mode)
+
+    async def real_path(self, path: str) -> str:
+        """As HostLink says."""
+        return await asyncio.to_thread(os.path.realpath, path)
+
+    async def edit_file(self, path: str, edit: Callable[[bytes | None], bytes | None], mode: int) -> bool:
+        """As HostLink says."""
+        return await asyncio.to_thread(files.edit, Path(path), edit, mode)
+
+    async def file_state(self, path: str, *, below: Collection[str] = ()) -> FileState | None:
+        """As HostLink says."""
+        return await asyncio.to_thread(agents_files.state, path, below)
+
+    async def read_file(self, path: str, offset: int, limit: int = 1 << 20, *, below: Collection[str] = ()) -> bytes:
+        """As HostLink says."""
+        return await asyncio.to_thread(agents_files.read, path, offset, limit, below)
 
     async def remove_file(self, path: str) -> None:
         """As HostLink says."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import glob
 import os
+import stat
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
 
 from executor.hosts.link import LogSize
@@ -26,6 +28,8 @@ _POLL_MS = 200
 _LOCK_PATIENCE_S = 2.0
 """A writer holds the lock for less than a millisecond, unless it is stopped in the middle."""
 _LOCK_STEP_S = 0.002
+_EDITS = 5
+"""How often a file is read and changed again, because its owner wrote it meanwhile."""
 _CHUNK = 1 << 20
 
 
@@ -43,6 +47,31 @@ def put(path: Path, data: bytes, mode: int) -> None:
         with contextlib.suppress(OSError):
             draft.unlink()
         raise
+
+
+def edit(path: Path, change: Callable[[bytes | None], bytes | None], mode: int) -> bool:
+    """Changes a file of somebody else's as a whole; whether there was something to change.
+
+    One that its owner writes in the same moment is read and changed again. Raises OSError, and what ``change`` raises.
+    """
+    for _ in range(_EDITS):
+        real = path.resolve()
+        before = _fingerprint(real)
+        new = change(real.read_bytes() if before else None)
+        if new is None:
+            return False
+        if _fingerprint(real) == before:
+            put(real, new, stat.S_IMODE(before[-1]) if before else mode)
+            return True
+    raise OSError(errno.EBUSY, "somebody else keeps writing it")
+
+
+def _fingerprint(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
 
 
 def remove(path: Path) -> None:
@@ -158,9 +187,10 @@ def measure(path: Path) -> LogSize | None:
 
 
 def forget_run(home: Path, run_id: str) -> None:
-    """Removes raw log, specs and signal counters of a run; what is not there is fine. Raises OSError."""
+    """Removes raw log, specs, long prompts and signal counters of a run; what is not there is fine. Raises OSError."""
     log = home / "runs" / f"{run_id}.log"
-    by_attempt = [*(home / "specs").glob(f"{run_id}-*.json"), *(home / "spool" / "seq").glob(f"{run_id}-*")]
+    kept = {"specs": f"{run_id}-*.json", "prompts": f"{run_id}-*.md", "spool/seq": f"{run_id}-*"}
+    by_attempt = [path for folder, pattern in kept.items() for path in (home / folder).glob(pattern)]
     for path in (log, set_aside(log), *by_attempt):
         path.unlink(missing_ok=True)
 

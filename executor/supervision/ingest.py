@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from typing import Literal
 
 from executor.spool import LONGEST_LINE, Line, lines
 from executor.supervision.generations import Generations
+from executor.supervision.hooks import HOOK, apply, said_by
 from executor.supervision.station import Station
-from store import signals
+from providers.recipes.recipe import Said
+from store import runs, signals
 from store.database import Store
-from store.errors import PamError, StoreUnavailable
+from store.errors import NotFound, PamError, ProtocolError, StoreUnavailable
+from store.records import Run, Signal
 
 log = logging.getLogger("pam.ingest")
 
@@ -18,8 +23,18 @@ log = logging.getLogger("pam.ingest")
 class Ingest:
     """One host's spool; ``drain`` may be called by any loop that must not miss what was said."""
 
-    def __init__(self, station: Station, *, auto_mark_done: bool) -> None:
+    def __init__(
+        self,
+        station: Station,
+        *,
+        auto_mark_done: bool,
+        recipe_of: Callable[[str], str | None] = lambda _: None,
+        on_hook: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """``recipe_of`` names a provider's recipe, None for any; ``on_hook`` is told the run whose hook was heard."""
         self._station = station
+        self._recipe_of = recipe_of
+        self._on_hook = on_hook
         self._auto_mark_done = auto_mark_done
         self._generations = Generations(station)
         self._draining = asyncio.Lock()
@@ -49,6 +64,14 @@ class Ingest:
                 await self._generations.turn_over()
                 self._look_due = False
 
+    async def say(self, run: Run, said: Said, *, seen_in: Literal["transcript", "pane"] = "transcript") -> None:
+        """Take in what the executor itself saw of a run; for a run that is gone it is nothing."""
+        line = Signal(run.id, run.attempt, "progress", f"{seen_in}:{run.provider}")
+        try:
+            await self._station.ledger.call(apply, line, said, auto_mark_done=self._auto_mark_done)
+        except (NotFound, ProtocolError) as error:
+            log.debug("What the %s of run %s says comes too late: %s", seen_in, run.id, error)
+
     async def _ingest(self, generation: str, size: int) -> None:
         """What is new in one generation, which had ``size`` bytes a moment ago."""
         offset = self._generations.offset(generation)
@@ -62,13 +85,15 @@ class Ingest:
             batch = list(lines(data, offset))
             if not batch:
                 return
-            await self._station.ledger.call(_apply, batch, self._auto_mark_done)
+            await self._station.ledger.call(_apply, batch, self._auto_mark_done, self._recipe_of)
+            for run_id in {line.signal.run_id for line in batch if line.signal and line.signal.kind == HOOK}:
+                self._on_hook(run_id)
             offset = batch[-1].end
             await self._generations.advance(generation, offset)
             self._look_due = True
 
 
-def _apply(store: Store, batch: list[Line], auto_mark_done: bool) -> None:
+def _apply(store: Store, batch: list[Line], auto_mark_done: bool, recipe_of: Callable[[str], str | None]) -> None:
     """A line that is no signal, or one the edge refuses, is logged and passed over; a store that fails is not."""
     for line in batch:
         if line.fault:
@@ -76,10 +101,21 @@ def _apply(store: Store, batch: list[Line], auto_mark_done: bool) -> None:
         if line.signal is None:
             continue
         try:
-            applied = signals.ingest(store, line.signal, auto_mark_done=auto_mark_done)
+            _take(store, line.signal, auto_mark_done, recipe_of)
         except StoreUnavailable:
             raise
         except PamError as error:
             log.warning("Signal %a of run %a refused: %s", line.signal.kind, line.signal.run_id, error)
-        else:
-            log.debug("Signal %s of run %s: %s", line.signal.kind, line.signal.run_id, applied.reason)
+
+
+def _take(store: Store, signal: Signal, auto_mark_done: bool, recipe_of: Callable[[str], str | None]) -> None:
+    """A signal stands for itself, and a hook's line for what its recipe reads in it. Raises PamError."""
+    if signal.kind != HOOK:
+        applied = signals.ingest(store, signal, auto_mark_done=auto_mark_done)
+        log.debug("Signal %s of run %s: %s", signal.kind, signal.run_id, applied.reason)
+        return
+    own = recipe_of(runs.get(store, signal.run_id).provider)
+    if own is not None and signal.source != f"hook:{own}":
+        log.debug("%s of run %s speaks for a CLI that its agent has started", signal.source, signal.run_id)
+    elif said := said_by(signal):
+        apply(store, signal, said, auto_mark_done=auto_mark_done)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from executor.hosts.link import HostUnanswered, NoSuchSession, PaneListing, PaneState, Unknown
 from executor.ledger import ACTOR
-from executor.supervision.station import Station
+from executor.supervision.station import Station, prompt_path, spec_path
 from store import journal, output, runs
 from store.errors import NotFound
 from store.records import Run
@@ -56,7 +56,8 @@ class LogKeeper:
     async def tell_ended(self) -> None:
         """Journal once for each run that ended how much it has written (PAM-EVT-016); its spec holds keys and goes."""
         for run in await self._station.ledger.call(output.untold, self._station.host_id):
-            await self._station.link.remove_file(f"{self._station.link.home}/specs/{run.id}-{run.attempt}.json")
+            for path in (spec_path(self._station.link, run), prompt_path(self._station.link, run)):
+                await self._station.link.remove_file(path)
             size = await self._station.link.measure_log(self._path(run))
             counted = (size.bytes, size.lines) if size else None
             rotated = size is not None and size.rotated

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from executor.hosts.link import PaneListing, Unknown
 from executor.ledger import ACTOR
 from executor.supervision.station import Station
+from providers.recipes.recipe import Said
 from store import runs, silence
 from store.records import Run
 from store.silence import SilenceLevel
@@ -32,8 +33,18 @@ WITH_THE_OPERATOR = ("waiting", "idle")
 class SilenceWatch:
     """One host's agents. ``monotonic`` returns seconds and stands still while the machine sleeps."""
 
-    def __init__(self, station: Station, *, monotonic: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        station: Station,
+        *,
+        monotonic: Callable[[], float] | None = None,
+        still_s: Callable[[Run], float] = lambda _: 0.0,
+        say: Callable[[Run, Said], Awaitable[None]] | None = None,
+    ) -> None:
+        """``still_s``: how long a run's screen stands still before its agent does not work; ``say`` tells the edge."""
         self._station = station
+        self._still_s = still_s
+        self._say = say
         self._monotonic = monotonic or asyncio.get_running_loop().time
         self._told: dict[tuple[str, int], SilenceLevel] = {}
         self._last: tuple[int, float] | None = None
@@ -65,7 +76,9 @@ class SilenceWatch:
         for run in running:
             pane = listing.find(run.session_name, run.pane_id)
             if pane is not None and not pane.dead and run.stop_requested_at is None:
-                await self._judge(run, listing.at - max(pane.activity, self._not_before))
+                silent_s = listing.at - max(pane.activity, self._not_before)
+                await self._judge(run, silent_s)
+                await self._mind_still(run, silent_s)
 
     def _mind_jumps(self, listing: PaneListing) -> None:
         """After a sleep or a clock that was set, old output looks older than it is: silence is counted from here."""
@@ -86,6 +99,15 @@ class SilenceWatch:
                 await self._station.ledger.call(silence.ended, run.id, run.attempt, actor=ACTOR)
         elif stop or told not in (level, "silent"):
             await self._tell(run, level, silent_s, stop=stop)
+
+    async def _mind_still(self, run: Run, silent_s: float) -> None:
+        """An agent that draws while it works, and draws nothing, does not work, whatever it said last."""
+        limit = self._still_s(run)
+        if self._say is None or run.activity != "working" or run.activity_note:
+            return  # with a note it said what it works at, such as a task in the background
+        if 0 < limit <= silent_s:
+            note = f"nothing on its screen has moved for {silent_s:.0f} s: interrupted?"
+            await self._say(run, Said(activity="unknown", note=note))
 
     async def _tell(self, run: Run, level: SilenceLevel, silent_s: float, *, stop: bool) -> None:
         heard_within_s = self._station.settings.offline_after_s

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import shlex
+import uuid
 from collections.abc import Callable, Collection, Mapping
 
 from executor.hosts.link import HostUnanswered, PaneListing, PaneState, ProcessId, SessionExists, Spawn
 from executor.ledger import ACTOR
 from executor.supervision.ending import NOBODY, end_pane, remove_spec
 from executor.supervision.epoch import Epoch, epoch_of, mark
-from executor.supervision.station import Station, listing_of, marks_of, spec_path
+from executor.supervision.first_run import FirstRun
+from executor.supervision.readiness import intake_of
+from executor.supervision.station import Station, listing_of, marks_of, prompt_path, spec_path
 from executor.wrapper.install import programs
 from providers.catalog import Catalog
-from providers.launch import LaunchPlan, plan
-from store import items, runs
+from providers.keys import with_keys
+from providers.launch import LaunchPlan, agent_env, clean_prompt, plan
+from providers.long_prompt import line_for, needs_file
+from providers.provider import Provider
+from store import deliveries, items, redaction, runs
 from store.errors import Conflict, PamError, ProviderUnavailable, StoreUnavailable, UsageError
 from store.home import FILE_MODE
 from store.records import Run
@@ -23,6 +30,7 @@ from store.records import Run
 log = logging.getLogger("pam.spawn")
 
 SPEC_VERSION = 1
+_HIDE = redaction.Redactor({})
 
 ISOLATED = ("-I", "-S", "-E")
 """Python without site and environment: starts in a quarter of the time and reads nothing of the operator's."""
@@ -39,6 +47,7 @@ class Spawner:
         self._station = station
         self._catalog = catalog
         self._environ = environ
+        self._first_run = FirstRun(station)
         self._installed: tuple[str, str] | None = None
         self._strays: dict[str, Run] = {}
 
@@ -82,10 +91,11 @@ class Spawner:
             return False
         if again and await self._left_without_session(run):
             return False
-        launch = self._plan(run)
-        item = await ledger.call(items.get, run.task_id)
         python = (await link.find_python(), *ISOLATED)
         wrapper, helper = await self._install()
+        launch = await self._plan(run, (*python, helper))
+        await self._open(run, launch)
+        item = await ledger.call(items.get, run.task_id)
         if await self._take_name(run):
             return True
         spec = spec_path(link, run)
@@ -107,7 +117,7 @@ class Spawner:
                 self._strays[spec] = run
                 return True
             pane = await link.spawn(wanted)
-        await ledger.call(runs.set_pane, run.id, run.attempt, pane, actor=ACTOR)
+        await ledger.call(runs.set_pane, run.id, run.attempt, pane, conversation_id=launch.conversation_id, actor=ACTOR)
         return True
 
     async def _left_without_session(self, run: Run) -> bool:
@@ -164,20 +174,49 @@ class Spawner:
                 del self._strays[spec]
                 await remove_spec(self._station, run)
 
-    def _plan(self, run: Run) -> LaunchPlan:
+    async def _plan(self, run: Run, signal: tuple[str, ...]) -> LaunchPlan:
         provider = self._catalog().get(run.provider)
         if not provider.enabled:
             raise ProviderUnavailable(f"Provider {run.provider!r} is switched off in providers.toml.")
-        return plan(
+        settings = self._station.settings
+        environ, gateway = await asyncio.to_thread(
+            with_keys, provider, settings.gateway, self._environ, settings.key_command
+        )
+        env = agent_env(provider, environ, gateway, run.model)
+        setup = await self._first_run.setup(run, provider, signal, env)
+        launch = plan(
             provider,
             run_id=run.id,
-            prompt=run.prompt,
+            prompt=await self._prompt(run, provider),
             model=run.model,
             args=run.args,
             cwd=run.cwd,
-            conversation_id=run.conversation_id,
-            environ=self._environ,
+            conversation_id=_conversation_of(run, provider),
+            environ=environ,
+            approvals=run.approvals,
+            resume=run.resumed_from is not None,
+            setup=setup,
+            gateway=gateway,
         )
+        redaction.learn(launch.secrets)
+        return launch
+
+    async def _open(self, run: Run, launch: LaunchPlan) -> None:
+        """Have the first prompt typed in, or its arrival watched where it is an argument and the program says so."""
+        provider = self._catalog().providers.get(run.provider)
+        hooks = intake_of(provider, unproven_hooks=self._station.settings.unproven_hooks).hooks
+        given = launch.prompt_route == "argv"
+        if launch.prompt and (launch.prompt_route == "paste" or (given and hooks)):
+            queue = deliveries.queue_opening
+            await self._station.ledger.call(queue, run.id, run.attempt, launch.prompt, given=given, actor=ACTOR)
+
+    async def _prompt(self, run: Run, provider: Provider) -> str | None:
+        """The run's prompt; in place of one too long to be given, a line that names the file it stands in."""
+        if not needs_file(provider, run.prompt):
+            return run.prompt
+        path = prompt_path(self._station.link, run)
+        await self._station.link.put_file(path, (clean_prompt(run.prompt) or "").encode(), FILE_MODE)
+        return line_for(path)
 
     async def _install(self) -> tuple[str, str]:
         """Paths of both host-side programs there, put in place once a connection."""
@@ -191,6 +230,7 @@ class Spawner:
 
     def _spec(self, run: Run, launch: LaunchPlan, helper: tuple[str, ...]) -> bytes:
         settings, link = self._station.settings, self._station.link
+        keys = [name for name, value in launch.env.items() if value in launch.secrets]
         spec = {
             "v": SPEC_VERSION,
             "run": run.id,
@@ -199,7 +239,7 @@ class Spawner:
             "name": launch.name,
             "argv": list(launch.argv),
             # An agent that calls `pam` means the home that started it.
-            "env": {**launch.env, "PAM_HOME": link.home},
+            "env": {**launch.env, "PAM_HOME": link.home, "PAM_KEYS": " ".join(keys)},
             "unset": list(launch.unset),
             "cwd": run.cwd,
             "spool": f"{link.home}/spool/{self._station.generation}.jsonl",
@@ -210,5 +250,12 @@ class Spawner:
         return json.dumps(spec).encode()
 
 
+def _conversation_of(run: Run, provider: Provider) -> str | None:
+    """The conversation to go on with, or the name of the new one: each attempt has its own, as a name is taken once."""
+    if run.resumed_from or provider.conversation.id != "chosen":
+        return run.conversation_id
+    return str(uuid.uuid5(uuid.UUID(run.id), str(run.attempt)))
+
+
 def _sentence(error: Exception) -> str:
-    return str(error) or type(error).__name__
+    return _HIDE(str(error)) or type(error).__name__

@@ -125,6 +125,11 @@ def spec_path(link: HostLink, run: Run) -> str:
     return f"{link.home}/specs/{run.id}-{run.attempt}.json"
 
 
+def prompt_path(link: HostLink, run: Run) -> str:
+    """Where the prompt of this attempt stands when it is too long to be given to a program."""
+    return f"{link.home}/prompts/{run.id}-{run.attempt}.md"
+
+
 def wrapper_of(run: Run) -> ProcessId | None:
     """The wrapper as it reported itself; None before it did."""
     return ProcessId(run.wrapper_pid, run.wrapper_started or 0) if run.wrapper_pid else None

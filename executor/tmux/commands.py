@@ -186,10 +186,62 @@ def attach_control() -> Command:
 
 def attach_terminal(session: str, *, read_only: bool) -> Command:
     """Gives the terminal to the agent's pane, and says for a moment how to leave; a reader has no input."""
-    target, flags = pane_target(session), ("-r", "-f", "ignore-size") if read_only else ()
-    # Nothing else on the screen names the key, and no other key leaves.
-    hint = command("display-message", "-t", target, "-d", HINT_MS, WAY_OUT)
-    return command("attach-session", "-t", target, *flags).then(hint)
+    flags = ("-r", "-f", "ignore-size") if read_only else ()
+    return command("attach-session", "-t", pane_target(session), *flags).then(hint(session))
+
+
+def hint(session: str) -> Command:
+    """Says for a moment how to leave: nothing else on the screen names the key, and no other key leaves."""
+    return command("display-message", "-t", pane_target(session), "-d", HINT_MS, WAY_OUT)
+
+
+def leave_by(keys: Sequence[str]) -> Command:
+    """Makes these keys let go of the client they are pressed in, such as ``ctrl+]`` and ``f12``."""
+    return Command(tuple(("bind-key", "-T", "root", _tmux_key(key.strip()), "detach-client") for key in keys))
+
+
+_TMUX_MODIFIERS = {"ctrl": "C", "alt": "M", "meta": "M", "shift": "S"}
+_TMUX_KEYS = {"right_square_bracket": "]", "left_square_bracket": "[", "backslash": "\\", "space": "Space",
+              "circumflex_accent": "^", "underscore": "_", "escape": "Escape", "enter": "Enter", "tab": "Tab",
+              "pageup": "PageUp", "pagedown": "PageDown"}  # fmt: skip
+
+
+def _tmux_key(name: str) -> str:
+    """The key in tmux's words."""
+    *modifiers, key = name.split("+") if name != "+" else ["+"]
+    plain = _TMUX_KEYS.get(key) or (key.capitalize() if len(key) > 1 else key)
+    return "-".join([*(_TMUX_MODIFIERS.get(modifier, modifier) for modifier in modifiers), plain])
+
+
+def attach_reader(session: str) -> Command:
+    """Shows the agent's pane, with no input and no say in its size."""
+    return command("attach-session", "-t", pane_target(session), "-r", "-f", "ignore-size")
+
+
+FEATURES = "256,RGB,usstyle,extkeys,clipboard,cstyle,focus,mouse,overline,strikethrough,title,sync,hyperlinks"
+"""What our own terminal can do, for ``tmux -T``; at a name it does not know tmux stops reading, so new ones last."""
+
+
+def attach_writer(session: str) -> Command:
+    """Gives the terminal to the agent's pane, which follows its size until it leaves, however it leaves.
+
+    The server itself gives the size back: a hook acts on the end of this very client, also when pam was killed.
+    """
+    target = pane_target(session)
+    kept = (("@pam-columns", "#{window_width}"), ("@pam-rows", "#{window_height}"))
+    give_back = command("run-shell", "-C", f"resize-window -t {target} -x #{{@pam-columns}} -y #{{@pam-rows}}")
+    for name, _ in kept:
+        give_back = give_back.then(command("set-option", "-qu", "-t", target, name))
+    mine = command("if-shell", "-F", "#{==:#{hook_client},#{@pam-writer}}", give_back.line)
+    return Command(
+        (
+            ("attach-session", "-t", target),
+            *(("set-option", "-Foq", "-t", target, name, value) for name, value in kept),
+            ("set-option", "-F", "-t", target, "@pam-writer", "#{client_tty}"),
+            ("set-hook", "-t", target, "client-detached", mine.line),
+            ("set-option", "-w", "-t", target, "window-size", "latest"),
+        )
+    )
 
 
 def server_identity() -> Command:
@@ -312,10 +364,17 @@ def capture(where: str, version: TmuxVersion, *, buffer: str, history: int | Non
     )
 
 
+def look_back(where: str, lines: int) -> Command:
+    """Prints the pane's screen with its styles, ``lines`` of scrollback above it; not for a control client."""
+    return command("capture-pane", "-p", "-e", "-N", "-S", f"-{lines}", "-t", pane_target(where))
+
+
 # -- typing -------------------------------------------------------------------------------------------------------
 
-NAMED_KEYS = {"C-c": "C-c", "C-d": "C-d", "Enter": "Enter", "Backspace": "BSpace", "Delete": "DC"}
-"""Keys pam itself may press (PAM-TMUX-010), and what tmux calls them."""
+_ALIKE = ("C-c", "C-d", "Enter", "Escape", "Tab", "Space", "Up", "Down", "Left", "Right", "Home", "End")
+_UNLIKE = {"Backspace": "BSpace", "Delete": "DC", "BackTab": "BTab", "PageUp": "PPage", "PageDown": "NPage"}
+NAMED_KEYS = {key: key for key in _ALIKE} | _UNLIKE
+"""Keys pam itself may press, and what tmux calls them: PAM-TMUX-010, and what the dialogs of agents are moved with."""
 _FORBIDDEN = frozenset("|&;$`")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -328,6 +387,23 @@ def send_keys(where: str, keys: Sequence[str]) -> Command:
     pane = pane_target(where)
     typed = tuple(_key(pane, key) for key in keys)
     return Command((("copy-mode", "-q", "-t", pane), *typed))
+
+
+def check_keys(keys: Sequence[str]) -> None:
+    """Raise InvalidValue for the first that is neither the name of a key that may be pressed nor one character."""
+    for key in keys:
+        if key not in NAMED_KEYS and len(key) != 1:
+            raise InvalidValue(
+                f"{key!r} is no key that may be pressed: there are {', '.join(NAMED_KEYS)}, and single characters. "
+                "Text is typed with --text, a prompt with `pam run send`.",
+                key=key,
+            )
+        send_keys("%0", [key])
+
+
+def check_typed(text: str) -> None:
+    """Raise InvalidValue for text that may not be typed letter by letter."""
+    send_keys("%0", [text])
 
 
 def _key(pane: PaneTarget, key: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from executor.settings import ExecutorSettings
@@ -178,6 +178,12 @@ def end_server(settings: ExecutorSettings) -> None:
             raise TmuxUnavailable(f"The tmux server on {settings.tmux_socket!r} was not ended: {error}.") from error
 
 
+def remove_socket(settings: ExecutorSettings) -> None:
+    """Removes what an ended server leaves of a socket that was made for one occasion."""
+    with contextlib.suppress(OSError):
+        (_socket_directory() / settings.tmux_socket).unlink()
+
+
 def list_panes(settings: ExecutorSettings) -> PaneListing:
     """Every pane of ours; empty for certain when no server runs. Raises TmuxError when it cannot be told."""
     try:
@@ -224,9 +230,33 @@ def capture(settings: ExecutorSettings, session: str, *, history: int | None = 0
     return standalone(row.encode("utf-8", "surrogateescape") for row in answer.stdout)
 
 
+def look_back(settings: ExecutorSettings, session: str, lines: int) -> tuple[str, ...]:
+    """The screen of the session's pane as rows with SGR styles, up to ``lines`` of scrollback above it.
+
+    Unlike ``capture`` it needs no libtmux, which can't be loaded while Textual has the terminal. Raises as ``run``.
+    """
+    printed = run(settings, commands.look_back(session, lines))
+    return standalone(row.encode("utf-8", "surrogateescape") for row in printed.removesuffix("\n").split("\n"))
+
+
 def attach_argv(settings: ExecutorSettings, session: str, *, read_only: bool) -> list[str]:
     """What to exec in a terminal to attach to the session; with ``client_environment``."""
     return [*commands.server_flags(settings), *commands.attach_terminal(session, read_only=read_only).argv]
+
+
+def typing_argv(settings: ExecutorSettings, session: str, leave: Sequence[str]) -> list[str]:
+    """What to run in the operator's own terminal to type into the session; with ``client_environment``.
+
+    ``leave``: the keys that leave, such as ``ctrl+]`` and ``f12``.
+    """
+    attach = commands.attach_writer(session).then(commands.leave_by(leave)).then(commands.hint(session))
+    return [*commands.server_flags(settings), *attach.argv]
+
+
+def writer_argv(settings: ExecutorSettings, session: str, *, read_only: bool = False) -> list[str]:
+    """What to run in a terminal of ours, which knows what tmux can say; with ``client_environment``."""
+    attach = commands.attach_reader(session) if read_only else commands.attach_writer(session)
+    return [*commands.server_flags(settings), "-T", commands.FEATURES, *attach.argv]
 
 
 def control_argv(settings: ExecutorSettings) -> list[str]:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 USAGE = """usage: pam_signal progress [--message T] [--percent 0-100] [--activity working|waiting|idle] [--note T]
        pam_signal completed [--result success|partial_success|user_rejected] [--reason T]
        pam_signal failed --error T
-       with any: --source agent|hook:NAME   --stdin (the text comes from standard input)"""
+       with any: --source agent|hook:NAME   --stdin (the text comes from standard input)
+       pam_signal hook NAME [EVENT [PAYLOAD]]   what an agent CLI calls; its payload comes from standard input"""
 
 FIELDS = {
     "progress": ("message", "percent", "activity", "note"),
@@ -33,9 +34,13 @@ FIELDS = {
 }
 SPOKEN = {"progress": "message", "completed": "reason", "failed": "error"}  # what --stdin fills
 CHOICES = {"activity": ("working", "waiting", "idle"), "result": ("success", "partial_success", "user_rejected")}
+KEYS = (b"KEY", b"TOKEN", b"SECRET", b"PASSWORD", b"PASSWD", b"CREDENTIAL", b"CREDENTIALS")  # how their names end
+KEY_MIN = 8  # bytes of a value that can be a key
 PATIENCE_S = 1.0  # for a held lock, a full disk, a standard input that does not end
 LOCKED_S, FULL_S = 0.005, 0.05  # waits before the next try
 TEXT_MAX = 4000  # characters of one value; a spool is no transcript
+RAW_MAX = 40000  # bytes of a hook's payload as it came; a longer one is cut down
+PAYLOAD_MAX = 4 << 20  # bytes of a payload that are read at all
 
 
 def main(words: list[str]) -> None:
@@ -44,6 +49,8 @@ def main(words: list[str]) -> None:
     try:
         if not words or words[0] in ("-h", "--help"):
             raise Refused(USAGE)
+        if words[0] == "hook":
+            return hook(words[1:], deadline)
         kind, source, payload, from_stdin = understood(words)
         run, attempt, spool = addressed()
         if from_stdin and SPOKEN[kind] not in payload:
@@ -60,6 +67,42 @@ def main(words: list[str]) -> None:
 
 class Refused(Exception):
     """Nothing is recorded; the text is the line for standard error."""
+
+
+def hook(words: list[str], deadline: float) -> None:
+    """Pass a hook's payload on as it came; the executor knows what it means. Silent outside a run of pam's."""
+    if not 1 <= len(words) <= 3 or not words[0].replace("-", "").replace("_", "").isalnum():
+        raise Refused(USAGE)
+    if not os.environb.get(b"PAM_RUN"):
+        return
+    run, attempt, spool = addressed()
+    event = cleaned(os.fsencode(words[1]))[:100] if len(words) > 1 else ""
+    said = os.fsencode(words[2]) if len(words) > 2 else standard_input(deadline, PAYLOAD_MAX)
+    payload = {"event": event, "raw": shortened(said)}  # type: dict[str, object]
+    send(run, attempt, spool, "hook", "hook:" + words[0], payload, deadline)
+
+
+def shortened(payload: bytes) -> str:
+    """The payload, with its long texts cut where it is long; what cannot be cut down is left out."""
+    if len(payload) > RAW_MAX:
+        import json  # 5 ms that a payload of the usual length does not pay
+
+        def cut(value: object, most: int) -> object:
+            if isinstance(value, str):
+                return value[:most]
+            if isinstance(value, list):
+                return [cut(one, most) for one in value[:20]]
+            return {key[:100]: cut(one, most) for key, one in value.items()} if isinstance(value, dict) else value
+
+        try:
+            whole = json.loads(payload.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            return ""
+        for most in (2000, 200):
+            payload = json.dumps(cut(whole, most)).encode()
+            if len(payload) <= RAW_MAX:
+                break
+    return payload.decode("utf-8", "replace") if len(payload) <= RAW_MAX else ""
 
 
 def understood(words: list[str]) -> tuple[str, str, dict[str, object], bool]:
@@ -105,12 +148,12 @@ def addressed() -> tuple[str, int, bytes]:
     return run.decode("ascii", "replace"), int(attempt), spool
 
 
-def standard_input(deadline: float) -> bytes:
+def standard_input(deadline: float, most: int = 4 * TEXT_MAX) -> bytes:
     """What stands on standard input until its end, or until the time is over."""
     import select
 
     text = b""
-    while len(text) < 4 * TEXT_MAX and select.select([0], [], [], max(0.0, deadline - time.monotonic()))[0]:
+    while len(text) < most and select.select([0], [], [], max(0.0, deadline - time.monotonic()))[0]:
         more = os.read(0, 65536)
         if not more:
             break
@@ -137,21 +180,22 @@ def checked(kind: str, payload: dict[str, object]) -> None:
 def send(
     run: str, attempt: int, spool: bytes, kind: str, source: str, payload: Mapping[str, object], deadline: float
 ) -> None:
-    """Append the line; a one-shot kind waits out a full disk, progress only a held lock. Raises OSError."""
+    """Append the line; a one-shot kind waits out a full disk, what is repeated only a held lock. Raises OSError."""
     head = f'{{"v":1,"run":{quoted(run)},"attempt":{attempt},"source":{quoted(source)},"kind":"{kind}"'
-    tail = f',"at":"{stamp()}","payload":{to_json(payload)}}}\n'
+    tail = f',"at":"{stamp()}","payload":{hidden(to_json(payload))}}}\n'
     counter = b"%s/seq/%s-%d" % (os.path.dirname(spool), run.encode(), attempt)
+    repeated = kind in ("progress", "hook")
 
     def compose() -> bytes:
         # Under the lock, so that the order of the lines is the order of their seq.
-        return (head + (f',"seq":{next_seq(counter)}' if kind == "progress" else "") + tail).encode("ascii")
+        return (head + (f',"seq":{next_seq(counter)}' if repeated else "") + tail).encode("ascii")
 
     while True:
         try:
             return append(spool, compose)
         except OSError as fault:
             locked = isinstance(fault, BlockingIOError)
-            if time.monotonic() + FULL_S > deadline or not (locked or kind != "progress"):
+            if time.monotonic() + FULL_S > deadline or not (locked or not repeated):
                 raise
             time.sleep(LOCKED_S if locked else FULL_S)
 
@@ -218,6 +262,17 @@ def stamp() -> str:
 def to_json(payload: Mapping[str, object]) -> str:
     parts = (f'"{key}":{quoted(value) if isinstance(value, str) else value}' for key, value in payload.items())
     return "{" + ",".join(parts) + "}"
+
+
+def hidden(payload: str) -> str:
+    """The payload without the keys that the agent was given: it repeats what it reads, and a spool holds none."""
+    named = os.environb.get(b"PAM_KEYS", b"").split()
+    for name, value in os.environb.items():
+        if len(value) >= KEY_MIN and (name in named or name.upper().endswith(KEYS)):
+            form = value.decode("utf-8", "replace")
+            for _ in range(4):  # as it is, and in a text of JSON within JSON within JSON
+                payload, form = payload.replace(form, "[hidden]"), quoted(form)[1:-1]
+    return payload
 
 
 def complain(line: str) -> None:

@@ -16,9 +16,13 @@ class EditLine(Dialog[str]):
 
     WIDE = True
 
-    def __init__(self, question: str, value: str, save: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(
+        self, question: str, value: str, save: Callable[[str], Awaitable[None]], *, as_is: bool = False
+    ) -> None:
+        """``as_is``: what stands there at first may be the answer, too."""
         super().__init__(question, "↵ save   esc leave")
         self._value = value
+        self._as_is = as_is
         self._save = save
 
     def compose_dialog(self) -> Iterator[Widget]:
@@ -28,7 +32,7 @@ class EditLine(Dialog[str]):
         value = event.value.strip()
         if not value:
             self.complain("It needs a text; Escape leaves it as it was.")
-        elif value == self._value:
+        elif value == self._value and not self._as_is:
             self.dismiss(None)
         elif self.begin():
             self.submit(self._saved(value))

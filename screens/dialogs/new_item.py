@@ -36,15 +36,18 @@ class NewItemDialog(Dialog[Item]):
         cards: Sequence[CardView],
         create: Callable[[NewItem], Awaitable[Item]],
         under: CardView | None = None,
+        *,
+        of: str = "",
     ) -> None:
-        super().__init__("New item", "↵ create   ⇥ all fields   esc leave")
+        """``of``: the project's name, where that is not plain."""
+        super().__init__(f"New item in {of}" if of else "New item", "↵ create   ⇥ all fields   esc leave")
         self._project_id = project_id
         self._cards = cards
         self._create = create
         self._under = under
 
     def compose_dialog(self) -> Iterator[Widget]:
-        yield TextLine(placeholder="Title  #label  @assignee  ^parent", id="line")
+        yield TextLine(placeholder="Title  #label  @assignee  ^parent  !kind", id="line")
         yield Static(id="preview")
         with Vertical(id="form"):
             yield field("Kind", Choice([(kind, f"{KIND_GLYPHS[kind]} {kind}") for kind in KINDS], "task", id="kind"))
@@ -105,7 +108,7 @@ class NewItemDialog(Dialog[Item]):
     def _make(self) -> None:
         typed = self._typed()
         if not typed.title:
-            self.complain("It needs a title. Words with #, @ or ^ in front are its fields.")
+            self.complain("It needs a title. Words with #, @, ^ or ! in front are its fields.")
         elif typed.parent and (reason := parents.trouble(typed.parent, parents.matching(typed.parent, self._cards))):
             self.complain(reason)
         elif self.begin():
@@ -141,6 +144,8 @@ class NewItemDialog(Dialog[Item]):
     def _kind(self, parent: CardView | None) -> Kind:
         if self.whole:
             return KINDS[self.query_one("#kind", Choice).chosen]
+        if kind := self._typed().kind:
+            return kind
         return parents.CHILD_KIND[parent.item.kind] if parent else "task"
 
     def _preview(self) -> None:

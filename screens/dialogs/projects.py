@@ -16,7 +16,7 @@ from screens.desk import Desk
 from screens.dialogs.frame import Dialog
 from screens.dialogs.start_run import field
 from screens.keys_in_order import room_of
-from screens.model import ProjectView
+from screens.model import FirstStart, ProjectView
 from screens.widgets.text_line import TextLine
 from store.errors import InvalidValue
 from store.records import Project
@@ -90,19 +90,25 @@ class NewProject(Dialog[Project]):
 
     WIDE = True
 
-    def __init__(self, desk: Desk, called: str) -> None:
+    def __init__(self, desk: Desk, called: str, offered: FirstStart | None = None) -> None:
+        """``offered`` stands there already, and what is typed takes its place."""
         super().__init__("New project", "↵ create   ⇥ next   esc leave")
         self._desk = desk
         self._called = called
+        self._offered = offered or FirstStart()
         self._doubted = ""
 
     def compose_dialog(self) -> Iterator[Widget]:
-        yield field("Name", TextLine(self._called, id="name"))
-        yield field("Directory", TextLine(placeholder="where its agents work, such as ~/code/shop", id="cwd"))
+        hint = "where its agents work, such as ~/code/shop"
+        yield field("Name", TextLine(self._called or self._offered.name, id="name"))
+        yield field("Directory", TextLine(self._offered.cwd, placeholder=hint, id="cwd"))
         yield Static("Agents start in this directory unless a run says otherwise.", classes="field-note")
 
     def on_mount(self) -> None:
         self.query_one("#cwd" if self._called else "#name").focus()
+        for line in self.query(TextLine):
+            if line.value != self._called:
+                line.action_select_all()
 
     def on_input_submitted(self) -> None:
         name, cwd = (self.query_one(f"#{field_id}", Input).value.strip() for field_id in ("name", "cwd"))

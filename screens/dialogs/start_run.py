@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.suggester import SuggestFromList
 from textual.widget import Widget
-from textual.widgets import Input, Label, TextArea
+from textual.widgets import Input, Label
 
 from screens.dialogs.frame import Dialog
 from screens.model import ProviderChoice, StartChoices, StartRequest
 from screens.quick_add import arguments
 from screens.widgets.choice import Choice
+from screens.widgets.confined_lines import TextField
 from screens.widgets.text_line import TextLine
 from store.records import Host, Item, Run
 
+DEFAULT: Final = [("", "its own default")]
+"""How much an agent may do unasked where nobody says: as its CLI does by itself."""
 
-class PromptArea(TextArea):
+
+class PromptArea(TextField):
     """Several lines; Enter is the dialog's, ctrl+j makes a new line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -46,11 +50,18 @@ class StartRun(Dialog[Run]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "start", "Start", show=False)]
     WIDE = True
 
-    def __init__(self, item: Item, choices: StartChoices, start: Callable[[StartRequest], Awaitable[Run]]) -> None:
-        super().__init__(f"Start a run · {item.title}", "↵ start   ⇥ next   ←→ choose   ^j new line   esc leave")
+    def __init__(
+        self, item: Item, choices: StartChoices, start: Callable[[StartRequest], Awaitable[Run]], *, of: int = 1
+    ) -> None:
+        """``of`` items are begun at once; ``item`` is the first of them."""
+        subject = item.title if of == 1 else f"{of} items, a run each"
+        super().__init__(f"Start a run · {subject}", "↵ start   ⇥ next   ←→ choose   ^j new line   esc leave")
         self._item = item
+        self._of = of
         self._choices = choices
         self._start = start
+        self._fitted = ""
+        """The provider whose fields are shown."""
 
     def compose_dialog(self) -> Iterator[Widget]:
         choices = self._choices
@@ -59,9 +70,12 @@ class StartRun(Dialog[Run]):
         yield field("Provider", Choice(providers, choices.provider, id="provider"))
         yield field("Host", Choice(hosts, choices.host, id="host"))
         yield field("Model", TextLine(choices.model, placeholder="the provider's default", id="model"))
+        yield field("Approvals", Choice(DEFAULT, id="approvals"))
         yield field("Arguments", TextLine(placeholder="none", id="arguments"))
-        yield field("Prompt", PromptArea(choices.prompt, id="prompt", show_line_numbers=False))
-        yield field("Directory", TextLine(choices.cwd, placeholder="where pam was started", id="cwd"))
+        said = "" if self._of == 1 else "Each item's own title and description"
+        yield field("Prompt", PromptArea(choices.prompt, id="prompt", show_line_numbers=False, placeholder=said))
+        where = "where pam was started" if self._of == 1 else "each project's own"
+        yield field("Directory", TextLine(choices.cwd, placeholder=where, id="cwd"))
 
     def on_mount(self) -> None:
         self.query_one("#provider").focus()
@@ -107,6 +121,7 @@ class StartRun(Dialog[Run]):
             provider=provider.name,
             host=self.query_one("#host", Choice).value,
             model=self.query_one("#model", Input).value.strip() if provider.takes_model else "",
+            approvals=self.query_one("#approvals", Choice).value,
             prompt=self.query_one("#prompt", PromptArea).text.strip() if provider.takes_prompt else "",
             arguments=given,
             cwd=self.query_one("#cwd", Input).value.strip(),
@@ -120,6 +135,12 @@ class StartRun(Dialog[Run]):
             return
         self.query_one("#field-model").display = provider.takes_model
         self.query_one("#field-prompt").display = provider.takes_prompt
+        self.query_one("#field-approvals").display = bool(provider.approvals)
+        if provider.name != self._fitted:
+            self._fitted = provider.name
+            last = self._choices.approvals if provider.name == self._choices.provider else ""
+            named = [(each, each) for each in provider.approvals]
+            self.query_one("#approvals", Choice).offer([*DEFAULT, *named], last)
         self.query_one("#model", Input).suggester = SuggestFromList(provider.models)
         line, before = self.query_one("#arguments", Input), self._choices
         mine = provider.name == before.provider

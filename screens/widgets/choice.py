@@ -47,6 +47,13 @@ class Choice(Toned, can_focus=True):
         """The chosen value; empty when there is nothing to choose from."""
         return self._options[self.chosen][0] if self._options else ""
 
+    def offer(self, options: Sequence[tuple[str, str]], value: str = "") -> None:
+        """Take other options; ``value`` is chosen where it is among them, else the first."""
+        self._options = list(options)
+        values = [option for option, _ in self._options]
+        self.set_reactive(Choice.chosen, values.index(value) if value in values else 0)
+        self.refresh()
+
     def watch_chosen(self) -> None:
         self.post_message(self.Changed(self, self.value))
 

@@ -26,6 +26,8 @@ FOLDED_WIDTH = 5
 class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
     """Cards under a status; the focused column is where the keys go."""
 
+    BARE = True
+
     @dataclass
     class Entered(Message):
         """The cursor came to rest on another card, or on none."""
@@ -52,7 +54,12 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
         self._clock = clock
         self._cards: list[CardView] = []
         self._tops: list[int] = []
+        self._talls: dict[int, tuple[CardView, int]] = {}
+        """Lines of each card by its place in memory, at ``_for`` cells."""
+        self._for = -1
+        self._total = -1
         self._hint: tuple[str, ...] = ()
+        self._selected: frozenset[str] = frozenset()
         self.count = "0"
         """How many cards there are, and how many of them are shown where that differs."""
         self._drawn: dict[tuple[int, Ground], list[Strip]] = {}
@@ -74,7 +81,10 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
 
     def show(self, shown: Sequence[CardView], total: int, hint: tuple[str, ...]) -> None:
         """Take new cards; the cursor stays on its card, or near it. ``hint`` is said when there are none."""
+        if self._for == self.width and (list(shown), total, hint) == (self._cards, self._total, self._hint):
+            return
         before, seen = self.card, self._in_sight()
+        self._total = total
         self._cards = list(shown)
         self._hint = hint
         index = self._index(before.item.id) if before else None
@@ -125,10 +135,21 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
             self._entitle()
             self._measure()
 
+    def mark(self, selected: frozenset[str]) -> None:
+        """Draw these items' cards as selected, and no others."""
+        if selected != self._selected:
+            self._selected = selected
+            self._drawn.clear()
+            self.refresh()
+
     def tick(self) -> None:
         """A minute has passed: ages are drawn anew."""
         self._drawn.clear()
         self.refresh()
+
+    def redraw_cursor(self) -> None:
+        """The keys came here or went away."""
+        self._refresh_card(self.cursor)
 
     def render_line(self, y: int) -> Strip:
         width = self.width
@@ -170,10 +191,13 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
         """Work out where each card begins; a card is followed by one empty line."""
         self._drawn.clear()
         width, top = self.width, 0
-        self._tops = []
+        known = self._talls if width == self._for else {}
+        self._talls, self._for, self._tops = {}, width, []
         for card in self._cards:
+            found = known.get(id(card)) or (card, cards.height(card, width))
+            self._talls[id(card)] = found
             self._tops.append(top)
-            top += cards.height(card, width) + 1
+            top += found[1] + 1
         self.virtual_size = Size(width, 0 if self.folded else max(top - 1, 0))
         self.refresh()
 
@@ -202,7 +226,9 @@ class CardColumn(Toned, ScrollView, can_focus=True, inherit_bindings=False):
         ground: Ground = "cursor" if index == self.cursor and self.has_class("-active") else "card"
         drawn = self._drawn.get((index, ground))
         if drawn is None:
-            drawn = cards.lines(self._cards[index], width, ground, self.style_of(ground), self._clock())
+            card, now = self._cards[index], self._clock()
+            selected = card.item.id in self._selected
+            drawn = cards.lines(card, width, ground, self.style_of(ground), now, selected=selected)
             self._drawn[index, ground] = drawn
         return drawn
 

@@ -1,27 +1,32 @@
-"""The runs and the children of an item as one list with a cursor."""
+"""The runs, the children and the history of an item as one list with a cursor."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from rich.cells import cell_len
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from screens.ages import moment, span
+from screens import marks
+from screens.ages import age, moment, span
+from screens.amounts import short_cost, short_tokens
 from screens.confine import one_line
 from screens.desk import Clock
 from screens.model import CardView, ItemView
-from screens.widgets.card import run_spans
+from screens.sentences import sentence
+from screens.widgets.card import cells, run_spans
 from screens.widgets.spans import Span, line
 from screens.widgets.toned import Toned
-from store.records import Run
+from store.records import Event, Run, Usage
 
-_Entry = Run | CardView | str
-"""A run, a child, or a line that can't be chosen."""
+_Entry = Run | CardView | Event | str
+"""A run, a child, something that happened, or a line that can't be chosen."""
 
 
 class EntryList(Toned, ScrollView, can_focus=True, inherit_bindings=False):
@@ -36,21 +41,27 @@ class EntryList(Toned, ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor = 0
         self._clock = clock
         self._entries: list[_Entry] = []
+        self._usages: Mapping[str, Usage] = {}
 
     @property
-    def chosen(self) -> Run | CardView | None:
+    def chosen(self) -> Run | CardView | Event | None:
         """What Enter would open."""
         entry = self._entries[self.cursor] if self.cursor < len(self._entries) else None
         return None if isinstance(entry, str) else entry
 
     def show(self, view: ItemView) -> None:
-        """Take an item's runs and children; the cursor stays on its line."""
+        """Take what is around an item; the cursor stays on what it was on."""
+        before = _key(self.chosen)
         runs: list[_Entry] = [*view.runs] or ["No run yet. s starts one."]
         children: list[_Entry] = [*view.children] or ["No children. n makes one."]
+        happened: list[_Entry] = ["", f"HISTORY · newest {len(view.events)}", *view.events] if view.events else []
         self._entries = [f"RUNS · {len(view.runs)}", *runs, "", f"CHILDREN · {len(view.children)}", *children]
+        self._entries += happened
+        self._usages = view.usages
         self.virtual_size = Size(self.size.width, len(self._entries))
-        if self.chosen is None:
-            self.cursor = next((at for at, entry in enumerate(self._entries) if not isinstance(entry, str)), 0)
+        places = [at for at, entry in enumerate(self._entries) if not isinstance(entry, str)]
+        same = [at for at in places if before and _key(self._entries[at]) == before]
+        self.cursor = next(iter([*same, *places]), 0)
         self.refresh()
 
     def step(self, step: int) -> None:
@@ -70,7 +81,7 @@ class EntryList(Toned, ScrollView, can_focus=True, inherit_bindings=False):
             return self.blank(width, "column")
         entry = self._entries[index]
         ground = "cursor" if index == self.cursor and not isinstance(entry, str) else "column"
-        left, right = self._spans(entry)
+        left, right = self._spans(entry, width)
         bar = Span("▌" if ground == "cursor" else " ", "accent")
         return line([bar, *left], right, width, self.style_of(ground))
 
@@ -83,7 +94,7 @@ class EntryList(Toned, ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor = index
         self.refresh()
 
-    def _spans(self, entry: _Entry) -> tuple[Sequence[Span], Sequence[Span]]:
+    def _spans(self, entry: _Entry, width: int) -> tuple[Sequence[Span], Sequence[Span]]:
         now = self._clock()
         if isinstance(entry, str):
             return [Span(entry, "soft", " · " in entry)], []
@@ -94,7 +105,39 @@ class EntryList(Toned, ScrollView, can_focus=True, inherit_bindings=False):
             tone = "good" if item.status == "done" else "soft"
             title = Span(one_line(item.title), "ink" if item.status in ("todo", "doing") else "soft")
             return [Span(f"{mark} {item.status:<9} ", tone), title], [*right, Span(" ")]
+        if isinstance(entry, Event):
+            return _happened(entry, now)
         took = span(entry.finished_at - entry.started_at) if entry.started_at and entry.finished_at else ""
+        used = self._usages.get(entry.id)
         facts = [entry.host or "no host", f"attempt {entry.attempt}" if entry.attempt > 1 else "", took]
-        about = " · ".join(one_line(fact) for fact in [*facts, moment(entry.created_at, now)] if fact)
-        return run_spans(entry, now), [Span(f"{about} ", "soft")]
+        facts += [f"{short_tokens(used)} tokens" if used else "", short_cost(used) if used and used.cost_usd else ""]
+        chip = run_spans(entry, now)
+        return chip, [Span(f"{_fitting([*facts, moment(entry.created_at, now)], width - cells(chip) - 4)} ", "soft")]
+
+
+def _fitting(facts: Sequence[str], room: int) -> str:
+    """The facts that have room, the last ones first."""
+    told = [one_line(fact) for fact in facts if fact]
+    while len(told) > 1 and cell_len(" · ".join(told)) > room:
+        told.pop(0)
+    return " · ".join(told)
+
+
+def _happened(event: Event, now: datetime) -> tuple[Sequence[Span], Sequence[Span]]:
+    glyph, tone = marks.mark(event)
+    told = Span(sentence(event), "bad" if tone == "bad" else "ink")
+    left = [Span(f"{age(event.at, now):>4} ", "soft"), Span(f"{glyph} ", tone, True), told]
+    return left, [Span(f"{one_line(event.actor)} ", "soft")]
+
+
+def _key(entry: _Entry | None) -> str:
+    """What an entry is, whatever its place."""
+    match entry:
+        case Run():
+            return entry.id
+        case CardView():
+            return entry.item.id
+        case Event():
+            return str(entry.seq)
+        case _:
+            return ""

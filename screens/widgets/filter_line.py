@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -14,9 +14,14 @@ from textual.widgets import Input, Label
 
 from screens.widgets.text_line import TextLine
 
+_GRAMMAR: Final = "words  #label  @who  kind:task  status:doing,todo  activity:waiting  -status:done"
+
 
 class FilterLine(Horizontal):
-    """Hidden until asked for; Enter keeps the filter and goes back to the cards, Escape clears it."""
+    """Hidden until asked for; Enter keeps the filter and goes back to the cards, Escape clears it.
+
+    What it understands stands in ``screens.filters``.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear", "Clear", show=False),
@@ -33,9 +38,10 @@ class FilterLine(Horizontal):
     class Left(Message):
         """The keys go back to the cards."""
 
-    def __init__(self) -> None:
+    def __init__(self, grammar: str = _GRAMMAR) -> None:
+        """``grammar`` stands there while nothing is typed: what can be, by example."""
         super().__init__(id="filter")
-        self._line = TextLine(placeholder="words   #label   @who   claude   waiting", compact=True, id="filter-text")
+        self._line = TextLine(placeholder=grammar, compact=True, id="filter-text")
 
     @property
     def text(self) -> str:
@@ -55,6 +61,11 @@ class FilterLine(Horizontal):
         """Show the line and give it the keys."""
         self.display = True
         self._line.focus()
+
+    def put(self, text: str) -> None:
+        """Set the filter and show it, without taking the keys."""
+        self.display = bool(text)
+        self._line.value = text
 
     def action_keep(self) -> None:
         self.display = bool(self._line.value)

@@ -66,6 +66,11 @@ class FooterLine(Toned):
             self._said = None
             self._lay_out()
 
+    def unsay(self, sentence: str) -> None:
+        """Show the hints again where this is still said: it is true no more."""
+        if sentence and self.said == sentence:
+            self.hush()
+
     def on_resize(self) -> None:
         self._lay_out()
 

@@ -13,15 +13,17 @@ from screens.desk import Clock
 from screens.model import HeaderFacts
 from screens.widgets.spans import Span, line
 from screens.widgets.toned import Toned
+from store.history import MOST_UNREAD
 
 _PROJECT = "screen.do('everywhere.project')"
 _WAITING = "screen.do('everywhere.waiting')"
+_ACTIVITY = "screen.do('everywhere.activity')"
 
 
 class HeaderBar(Toned):
     """One line; it says less where there is less room, and never leaves out who waits."""
 
-    facts: reactive[HeaderFacts] = reactive(HeaderFacts())
+    facts: reactive[HeaderFacts] = reactive(HeaderFacts("starting"))
     crumbs: reactive[tuple[str, ...]] = reactive(())
     """Where you are, from the project down."""
 
@@ -73,7 +75,8 @@ class HeaderBar(Toned):
         tone = "soft" if facts.hosts_online == facts.hosts_total else "waiting"
         parts: list[Sequence[Span]] = [self._executor(), [Span(hosts, tone)], self._agents(), self._waiting()]
         if facts.unread:
-            parts.append([Span(f"✉ {facts.unread} new", "soft")])
+            count = str(facts.unread) if facts.unread < MOST_UNREAD else f"{MOST_UNREAD - 1}+"
+            parts.append([Span(f"✉ {count} new", "soft", action=_ACTIVITY)])
         return _joined([*parts, [Span(f"{self._clock():%H:%M} ", "ink")]], "   ")
 
     def _short(self) -> list[Span]:
@@ -89,6 +92,8 @@ class HeaderBar(Toned):
                 return [Span("● executor", "working")]
             case "elsewhere":
                 return [Span("● executor", "working"), Span(" elsewhere", "soft")]
+            case "starting":
+                return [Span("◌ executor", "pending"), Span(" starting", "soft")]
             case "down":
                 return [Span("✗ executor down", "bad", True)]
 

@@ -81,7 +81,7 @@ class Pane(Widget, can_focus=False):
     def _bottom(self, height: int) -> list[Strip]:
         strips = self._drawing().strips(self._rows)
         base = self._drawing().base.bgcolor
-        while strips and _blank(strips[-1], base):
+        while strips and is_blank(strips[-1], base):
             strips.pop()
         self.above = max(min(self.above, len(strips) - height), 0)
         end = len(strips) - self.above
@@ -101,7 +101,7 @@ class Pane(Widget, can_focus=False):
         return self._renderer
 
 
-def _blank(strip: Strip, ground: object) -> bool:
+def is_blank(strip: Strip, ground: object) -> bool:
     """Whether nothing of the strip can be seen: only spaces, on the terminal's own ground."""
     return all(
         text.isspace() and style is not None and style.bgcolor == ground and not style.reverse

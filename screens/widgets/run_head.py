@@ -10,11 +10,12 @@ from rich.cells import cell_len
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from screens import chips
+from screens import chips, stopping
 from screens.ages import age, ago, moment, span
+from screens.amounts import UNKNOWN, context, money, parts
 from screens.confine import one_line
 from screens.desk import Clock
-from screens.model import RunView
+from screens.model import ExecutorState, RunView
 from screens.widgets.card import run_spans
 from screens.widgets.spans import Span, line
 from screens.widgets.toned import Toned
@@ -29,6 +30,8 @@ class Fact(NamedTuple):
     label: str
     value: str
     tone: str = "ink"
+    high: bool = False
+    """Whether it is left out where the window is low."""
 
 
 class RunHead(Toned):
@@ -39,6 +42,8 @@ class RunHead(Toned):
     def __init__(self, clock: Clock) -> None:
         super().__init__(id="run-head")
         self._clock = clock
+        self.executor: ExecutorState = "here"
+        """Who would carry out a stop."""
 
     def watch_view(self) -> None:
         self._lay_out()
@@ -71,7 +76,11 @@ class RunHead(Toned):
         ]
         if said := chips.note(view.run):
             rows.append(([Span(f" {chips.state(view.run).glyph} {said}", chips.state(view.run).tone)], []))
-        rows += [(spans, []) for spans in _grid(list(_facts(view, now)), width)]
+        if spans := stopping.progress(view, self.executor, now):
+            rows.append((spans, []))
+        low = self.is_attached and self.screen.has_class("-low")
+        facts = [fact for fact in _facts(view, now) if not (low and fact.high)]
+        rows += [(spans, []) for spans in _grid(facts, width)]
         return rows
 
 
@@ -98,14 +107,17 @@ def _facts(view: RunView, now: datetime) -> Iterator[Fact]:
     run = view.run
     yield Fact("provider", one_line(run.provider) + (f" · {one_line(run.model)}" if run.model else ""))
     yield _host(view)
-    yield Fact("session", run.session_name)
+    yield Fact("session", run.session_name, high=True)
     yield Fact("attempt", f"{run.attempt} of {run.max_attempts}")
     if run.started_at is None:
         yield Fact("waits", f"since {moment(run.pending_since, now)} ({ago(run.pending_since, now)})")
     else:
-        yield Fact("started", f"{moment(run.started_at, now)} ({ago(run.started_at, now)})")
+        yield Fact("started", f"{moment(run.started_at, now)} ({ago(run.started_at, now)})", high=True)
         end = run.finished_at
         yield Fact("took" if end else "runs for", span(end - run.started_at) if end else _so_far(run.started_at, now))
+    if view.lease is not None:
+        yield Fact("typed by", one_line(view.lease.holder), "person")
+    yield from _used(view)
     if view.silence is not None:
         hangs = view.silence.level == "silent"
         says = f"for {age(view.silence.since, now)}, it may {'hang' if hangs else 'be done'}"
@@ -113,6 +125,19 @@ def _facts(view: RunView, now: datetime) -> Iterator[Fact]:
     if not run.live:
         yield _exit(view)
     yield Fact("directory", one_line(run.cwd))
+
+
+def _used(view: RunView) -> Iterator[Fact]:
+    """What it has used of its model; what nobody told is unknown, and never nothing."""
+    used = view.usage
+    if used is None:
+        if view.run.started_at is not None:
+            yield Fact("tokens", UNKNOWN, "soft")
+        return
+    yield Fact("tokens", parts(used)) if parts(used) else Fact("tokens", UNKNOWN, "soft")
+    yield Fact("cost", UNKNOWN, "soft") if used.cost_usd is None else Fact("cost", money(used.cost_usd))
+    if filled := context(used):
+        yield Fact("context", filled, high=True)
 
 
 def _so_far(start: datetime, now: datetime) -> str:

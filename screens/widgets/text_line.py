@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from textual import events
 from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import Input
+
+from screens.widgets.confined_lines import confined_strip
 
 
 class TextLine(Input):
@@ -23,6 +26,9 @@ class TextLine(Input):
     def __init__(self, value: str = "", *, placeholder: str = "", id: str, compact: bool = False) -> None:  # noqa: A002
         super().__init__(value, placeholder=placeholder, id=id, compact=compact, select_on_focus=False)
         self.cursor_blink = False
+
+    def render_line(self, y: int) -> Strip:
+        return confined_strip(super().render_line(y))
 
     def on_focus(self) -> None:
         self._reveal()

@@ -1,7 +1,8 @@
-"""Widgets that draw their own lines take their colours from the stylesheet, by what the colours mean.
+"""Widgets that draw their own lines take their colours from the theme, by what the colours mean.
 
-``.tone--waiting`` and ``.ground--card`` are component classes; ``pam.tcss`` gives each its value, so a theme changes
-every widget at once.
+A tone is the name of a text colour of ``themes.palette``, a ground that of what it stands on, so a theme changes every
+widget at once. Component classes of the stylesheet could do the same; Textual works all of them out anew whenever a
+widget's class or focus changes, which takes longer than drawing it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import partial
 from typing import ClassVar, Final
 
 from rich.style import Style
+from textual.color import Color
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -31,18 +33,25 @@ TONES: Final = (
     "person",
     "kind",
 )
-GROUNDS: Final = ("page", "column", "card", "cursor", "bar", "accent")
+GROUNDS: Final = {
+    "page": "page",
+    "column": "column",
+    "card": "card",
+    "cursor": "card-cursor",
+    "bar": "bar",
+    "accent": "accent",
+}
+"""Each with the theme's name for it."""
 
 
 class Toned(Widget):
     """A widget that turns spans into styles; styles are made once each and forgotten with the theme."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        *(f"tone--{tone}" for tone in TONES),
-        *(f"ground--{ground}" for ground in GROUNDS),
-    }
+    BARE: ClassVar[bool] = False
+    """Whether its ground ``column`` is its own background, which the stylesheet may change."""
 
     _tone_styles: dict[tuple[Span, str], Style] | None = None
+    _worn: tuple[object, ...] = ()
 
     def style_of(self, ground: str) -> StyleOf:
         """The function that gives spans on a ground their style."""
@@ -58,7 +67,10 @@ class Toned(Widget):
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self.forget_styles()
+        worn = (id(self.app.theme_variables), self.styles.background if self.BARE else None)
+        if worn != self._worn:
+            self._worn = worn
+            self.forget_styles()
 
     def _style(self, ground: str, span: Span) -> Style:
         if self._tone_styles is None:
@@ -68,10 +80,19 @@ class Toned(Widget):
         style = self._tone_styles.get(key)
         if style is None:
             style = Style(
-                color=self.get_component_styles(f"tone--{span.tone}").color.rich_color,
-                bgcolor=self.get_component_styles(f"ground--{ground}").background.rich_color,
+                color=self._colour(span.tone).rich_color,
+                bgcolor=self._ground(ground).rich_color,
                 bold=span.bold,
                 meta={"@click": span.action} if span.action else None,
             )
             self._tone_styles[key] = style
         return style
+
+    def _ground(self, name: str) -> Color:
+        if self.BARE and name == "column":
+            return self.styles.background
+        return self._colour(GROUNDS[name])
+
+    def _colour(self, name: str) -> Color:
+        """Opaque: a theme of Textual's may say ``ansi_blue 50%``, which no terminal knows."""
+        return Color.parse(self.app.theme_variables[name].partition(" ")[0])

@@ -33,6 +33,14 @@ PATH = Path("config.toml")
         ("[executor]\ngrace_s = inf\n", 2, "out of range"),
         ("[work]\nauto_mark_done = 1\n", 2, "true or false"),
         ("[gateway]\nurl = 'gateway.example'\n", 2, "http"),
+        ("[gateway]\nurl = 'https://me:pass-word@g.example'\n", 2, "no user, password"),
+        ("[gateway]\nurl = 'https://g.example/?key=1'\n", 2, "no user, password"),
+        ("[gateway]\nurl = 'https://g.example/`'\n", 2, "no URL has"),
+        ("[gateway]\napi_key = 'a b'\n", 2, "one word"),
+        ("[gateway]\nproviders = 'Claude!'\n", 2, 'as in "claude, codex"'),
+        ("[secrets]\ncommand = 'pass show'\n", 2, "it says nowhere {name}"),
+        ('[secrets]\ncommand = "pass \'show {name}"\n', 2, "no command line"),
+        ("[secrets]\ncommand = ' '\n", 2, "empty"),
         ("[providers]\ndefault = ['a']\n", 2, "text in quotes"),
         ("tmux = 1\n", 1, "write [tmux]"),
         ("[keys]\nhelp = 1\n", 2, "key in quotes"),
@@ -54,6 +62,9 @@ def test_a_secret_is_never_repeated() -> None:
     with pytest.raises(ConfigError) as caught:
         check_config("[gateway]\napi_key = '  '\n", PATH)
     assert "this value" in str(caught.value)
+    with pytest.raises(ConfigError) as caught:
+        check_config("[gateway]\nurl = 'https://me:pass-word@g.example'\n", PATH)
+    assert "pass-word" not in str(caught.value)
 
 
 def test_a_file_that_is_not_there_is_empty_unless_it_was_named(tmp_path: Path) -> None:

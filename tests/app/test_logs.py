@@ -18,10 +18,10 @@ from app.cli.call import Call
 from app.log_burst import ALIKE, MOST_WINDOWS, Burst
 from app.log_settings import LogSettings
 from app.logs import start_log
-from app.redaction import HIDDEN, Redactor
 from app.settings import load
 from store.errors import ConfigError
 from store.home import Home
+from store.redaction import HIDDEN, Redactor
 
 RUN = "5f0c1f7e-8a54-4c5e-9a5e-0d3f5f4b7a11"
 JSON = LogSettings(format="json")

@@ -11,6 +11,7 @@ import themes
 from app.config_keys import KEYS
 from app.settings import load
 from executor.settings import ExecutorSettings
+from providers.gateway import Gateway
 from store.errors import ConfigError, InvalidValue
 from store.home import Home
 
@@ -27,7 +28,7 @@ def test_an_empty_home_has_the_defaults(home: Home) -> None:
     """PAM-CFG-003, 012 to 028: the executor's own defaults are the defaults."""
     settings = load(home, None, {})
     assert settings.executor == ExecutorSettings()
-    assert (settings.events_days, settings.auto_mark_done, settings.provider_hooks) == (30, False, False)
+    assert (settings.events_days, settings.auto_mark_done, settings.executor.unproven_hooks) == (30, False, False)
     assert settings.catalog_path == home.providers
     assert (settings.gateway_url, settings.gateway_api_key, settings.default_provider) == (None, None, None)
     assert settings.theme == themes.DEFAULT_THEME
@@ -46,7 +47,7 @@ def test_the_file_sets_values(home: Home) -> None:
     assert (settings.executor.tmux_socket, settings.executor.tmux_bin) == ("mine", "/opt/tmux")
     assert (settings.executor.grace_s, settings.executor.liveness_s) == (3.0, 0.5)
     assert isinstance(settings.executor.grace_s, float)
-    assert (settings.events_days, settings.auto_mark_done, settings.provider_hooks) == (7, True, True)
+    assert (settings.events_days, settings.auto_mark_done, settings.executor.unproven_hooks) == (7, True, True)
     assert (settings.default_provider, settings.theme, settings.keys) == ("codex", "nord", {"help": "f1"})
     assert settings.sources["executor.grace_s"] == "file"
     assert settings.sources["executor.reconcile_s"] == "default"
@@ -111,3 +112,17 @@ def test_every_field_of_the_executor_that_a_key_sets_exists() -> None:
     for key in KEYS:
         if key.section in ("tmux", "executor"):
             assert key.name in names or f"tmux_{key.name}" in names
+
+
+def test_the_executor_is_given_gateway_and_key_command(home: Home) -> None:
+    """PAM-GW-001: config.toml, not the catalog."""
+    home.config.write_text(
+        '[gateway]\nurl = "https://g.example/"\nproviders = "claude, codex"\n'
+        "[secrets]\ncommand = \"pass show 'pam keys/{name}'\"\n"
+    )
+    executor = load(home, None, {"PAM_GATEWAY_API_KEY": "key-of-the-gateway"}).executor
+    assert executor.gateway == Gateway("https://g.example", "key-of-the-gateway", ("claude", "codex"))
+    assert executor.key_command == ("pass", "show", "pam keys/{name}")
+    assert "key-of-the-gateway" not in repr(executor)
+    home.config.write_text("")
+    assert load(home, None, {"PAM_GATEWAY_API_KEY": "key-of-the-gateway"}).executor.gateway is None

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.config_file import read_config
+from app.model import StoreModel, Surroundings
 from app.seat import Seat
-from app.store_model import StoreModel, Surroundings
 from executor.capture import PaneSource
 from executor.service import host_executor
 from executor.settings import ExecutorSettings

@@ -15,6 +15,7 @@ from store import runs
 from store.database import Store
 from store.records import Item, Run
 from tests.bench.board import quiet_home
+from tests.support.tmux_server import SOCKET
 from tests.support.waiting import until
 
 QUIET = "exec sleep 100000"
@@ -38,6 +39,17 @@ with host_executor(open_store(home.database), home, settings, hosted_by="headles
     print("up", flush=True)
     for line in sys.stdin:
         print(started, flush=True)
+"""
+
+
+CAPTURING = """
+import subprocess, sys, time
+print("up", flush=True)
+while True:
+    for name in sys.argv[2:]:
+        argv = ["tmux", "-L", sys.argv[1], "capture-pane", "-p", "-e", "-t", f"={name}:"]
+        subprocess.run(argv, stdout=subprocess.DEVNULL)
+    time.sleep(1)
 """
 
 
@@ -88,6 +100,18 @@ def cpu_percent(pid: int, seconds: float) -> float:
     began = time.perf_counter()
     time.sleep(seconds)
     return (_cpu(process) - before) / (time.perf_counter() - began) * 100
+
+
+def captures(sessions: list[str]) -> float:
+    """Percent of one core that one ``tmux capture-pane`` process for each session takes, once a second."""
+    argv = [sys.executable, "-c", CAPTURING, SOCKET, *sessions]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as capturing:
+        assert capturing.stdout is not None
+        capturing.stdout.readline()
+        try:
+            return cpu_percent(capturing.pid, 10)
+        finally:
+            capturing.kill()
 
 
 @contextmanager

@@ -16,6 +16,7 @@ BENCHMARKS = (
     "task_list",
     "exit_to_board",
     "exit_to_journal",
+    "hook_command",
     "hook_to_board",
     "ten_writers",
     "start_50",
@@ -23,6 +24,12 @@ BENCHMARKS = (
     "fleet_busy",
     "reconcile_200",
     "captures",
+    "board_keys",
+    "search_keys",
+    "board_update",
+    "first_paint",
+    "room_quiet",
+    "wall_12",
 )
 
 

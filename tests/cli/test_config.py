@@ -76,3 +76,14 @@ def test_a_typo_is_told_with_its_line_where_settings_matter(pam: Pam, home: Path
     assert "config.toml:3:" in answer.err
     assert "did you mean 'socket'?" in answer.err
     pam("project", "list")
+
+
+def test_a_secret_is_taken_from_standard_input_only(pam: Pam, home: Path) -> None:
+    """PAM-SEC-003: a command line is seen by every user of the machine."""
+    pam("init")
+    answer = pam("config", "set", "gateway.api_key", "very-secret-value", "--json", code=2)
+    assert "very-secret-value" not in answer.out + answer.err
+    assert "`pam config set gateway.api_key -`" in answer.err
+    told = pam("config", "set", "gateway.api_key", "-", "--json", stdin="very-secret-value\n")
+    assert told.json["config"]["value"] == "[hidden]"
+    assert 'api_key = "very-secret-value"' in (home / "config.toml").read_text()

@@ -292,7 +292,7 @@ def test_attach_respects_who_types(
     run_id = start(script, task, "exec sleep 1000")
     until_status(pam, run_id, "running")
     with opened() as store:
-        leases.acquire(store, run_id, "control room 7", actor="operator")
+        leases.acquire(store, run_id, "mara@elsewhere, control room 7", actor="operator")
     environ = {**os.environ, "TERM": "xterm-256color"}
     with PtyProgram([str(PAM), "run", "attach", run_id], environ, tmp_path) as terminal:
         terminal.expect("control room 7")

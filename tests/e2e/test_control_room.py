@@ -87,7 +87,6 @@ def test_board_run_attach_answer_detach_done(
     terminal = Terminal(tmux_sandbox, home, work)
     terminal.shows("pam")
     terminal.press("p")
-    terminal.shows("Name of a project")
     _make_project(terminal, store, work)
 
     terminal.press("n")
@@ -106,7 +105,9 @@ def test_board_run_attach_answer_detach_done(
     assert tmux_sandbox.sessions() == {"pam-hub", run.session_name}
 
     terminal.press("Enter")
-    terminal.shows(run.session_name, "Terminal")
+    terminal.shows("answer", "Not now")
+    terminal.press("Escape")
+    until(lambda: "Not now" not in terminal.screen, 10)
     terminal.press("a")
     until(lambda: _viewers(tmux_sandbox, run) == 1, 10, "the terminal to be handed over")
     terminal.write("yes")
@@ -168,12 +169,10 @@ def test_a_room_that_is_killed_outright_harms_no_agent(
 
 
 def _make_project(terminal: Terminal, store: Store, work: Path) -> None:
-    """The picker makes a project of a name it does not know, and asks where its agents work."""
+    """What is typed takes the place of what is offered: the directory that pam was started in, and its name."""
+    terminal.shows("New project", "Directory", f"/{work.name}")
     terminal.write("Checkout service")
-    terminal.shows("New project", "Checkout service")
-    terminal.press("Enter")
-    terminal.shows("Directory")
-    terminal.write(str(work))
+    terminal.shows("Checkout service")
     terminal.press("Enter")
     until(lambda: projects.list_all(store), 10, lambda: terminal.screen)
     terminal.shows("Checkout service", "Nothing to do.")
@@ -189,3 +188,34 @@ def _start_demo(terminal: Terminal, store: Store) -> Run:
 
 def _viewers(sandbox: TmuxSandbox, run: Run) -> int:
     return int(sandbox.tmux("display-message", "-p", "-t", f"={run.session_name}:", "#{session_attached}"))
+
+
+def test_two_control_rooms_agree_and_the_one_left_last_says_what_comes_back(
+    tmux_sandbox: TmuxSandbox, home: Home, store: Store, tmp_path: Path
+) -> None:
+    """What one does the other shows, by the journal; the session is the last one's."""
+    project = projects.add(store, "Checkout", cwd=str(tmp_path), actor="operator")
+    task = items.create(store, project.id, "Shared work", actor="operator")
+    first = Terminal(tmux_sandbox, home, tmp_path)
+    first.shows("Shared work")
+    second = Terminal(tmux_sandbox, home, tmp_path, socket="terminal-2")
+    second.shows("Shared work")
+    first.press("L")
+    second.shows("DOING · 1")
+    second.press("/")
+    second.write("shar")
+    second.press("Enter")
+    second.press("2")
+    second.shows("Tree")
+    first.press("6")
+    first.shows("Activity", "moved from todo to doing")
+    for left in (first, second):
+        left.press("C-q")
+        left.shows("pam ended with 0")
+    assert items.get(store, task.id).status == "doing"
+    again = Terminal(tmux_sandbox, home, tmp_path, socket="terminal-3")
+    again.shows("Tree", "Shared work")
+    again.press("1")
+    again.shows("DOING · 1", "shar")
+    again.press("C-q")
+    again.shows("pam ended with 0")

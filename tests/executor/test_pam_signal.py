@@ -270,3 +270,70 @@ def test_runs_on_every_python_a_host_may_have(agent: Agent, version: str) -> Non
     words = [python_of(version), *HELPER[1:], "progress", "--message", "ö"]
     assert silent(subprocess.run(words, env=agent.env, capture_output=True, timeout=20))
     assert agent.lines()[0]["payload"] == {"message": "ö"}
+
+
+# What an agent CLI calls
+
+
+def test_a_hook_passes_its_payload_on_as_it_came(agent: Agent) -> None:
+    payload = b'{"hook_event_name": "Stop",\n "text": "\xc3\xbc"}'
+    assert silent(agent.says("hook", "claude", stdin=payload))
+    assert silent(agent.says("hook", "copilot", "agentStop", stdin=b"{}"))
+    assert silent(agent.says("hook", "codex", "notify", '{"type": "x"}'))
+    lines = agent.lines()
+    assert [(line["kind"], line["source"], line["seq"]) for line in lines] == [
+        ("hook", "hook:claude", 1),
+        ("hook", "hook:copilot", 2),
+        ("hook", "hook:codex", 3),
+    ]
+    assert [line["payload"] for line in lines] == [
+        {"event": "", "raw": payload.decode()},
+        {"event": "agentStop", "raw": "{}"},
+        {"event": "notify", "raw": '{"type": "x"}'},
+    ]
+
+
+def test_a_long_payload_keeps_its_keys_and_the_beginnings_of_its_texts(agent: Agent) -> None:
+    payload = {"hook_event_name": "Stop", "text": "x" * 1_000_000, "many": ["y" * 5000] * 500, "n": 1}
+    assert silent(agent.says("hook", "claude", stdin=json.dumps(payload).encode()))
+    (line,) = agent.lines()
+    kept = json.loads(line["payload"]["raw"])
+    assert len(line["payload"]["raw"]) <= pam_signal.RAW_MAX
+    assert (kept["hook_event_name"], kept["n"], kept["text"]) == ("Stop", 1, "x" * len(kept["text"]))
+
+
+@pytest.mark.parametrize("stdin", [b"x" * 100_000, b"[" * 100_000, b"\xff\xfe", b""])
+def test_what_is_no_payload_still_says_that_the_hook_was_called(agent: Agent, stdin: bytes) -> None:
+    assert silent(agent.says("hook", "claude", stdin=stdin))
+    assert len(agent.lines()) == 1
+
+
+def test_outside_a_run_of_pams_a_hook_is_silent_and_does_nothing(agent: Agent) -> None:
+    del agent.env["PAM_RUN"]
+    assert silent(agent.says("hook", "claude", stdin=b"{}"))
+    assert agent.lines() == []
+
+
+@pytest.mark.parametrize("words", [["hook"], ["hook", "a/b"], ["hook", "claude", "Stop", "{}", "more"]])
+def test_a_hook_that_is_called_wrongly_says_how_it_is_called(agent: Agent, words: list[str]) -> None:
+    said = agent.says(*words, stdin=b"")
+    assert (said.returncode, said.stdout) == (0, b"")
+    assert b"pam_signal hook NAME" in said.stderr
+    assert agent.lines() == []
+
+
+def test_a_key_that_the_agent_was_given_is_not_spooled(agent: Agent) -> None:
+    """PAM-SEC-002: by what its variable is called, or by what pam says that it is."""
+    shaped, plain = 'a "quoted" \\ key', "words of no shape"
+    agent.env |= {"MY_API_KEY": shaped, "LEAKY_AUTH": plain, "PAM_KEYS": "LEAKY_AUTH OTHER", "SHORT_KEY": "hook"}
+    assert silent(agent.says("progress", "--note", f"{shaped} and {plain}"))
+    payload = json.dumps({"hook_event_name": "Stop", "error": f"401 for {shaped}", "raw": json.dumps([shaped])})
+    assert silent(agent.says("hook", "claude", stdin=payload.encode()))
+    assert silent(agent.says("failed", "--stdin", stdin=plain.encode()))
+    first, second, third = (line["payload"] for line in agent.lines())
+    assert first == {"note": "[hidden] and [hidden]"}
+    assert third == {"error": "[hidden]"}
+    raw = json.loads(second["raw"])
+    assert raw["hook_event_name"] == "Stop"
+    assert raw["error"] == "401 for [hidden]"
+    assert "quoted" not in agent.spool.read_text()

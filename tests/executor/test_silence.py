@@ -18,6 +18,7 @@ from executor.settings import ExecutorSettings
 from executor.supervision.heartbeat import Heartbeat
 from executor.supervision.silence import SilenceWatch
 from executor.supervision.station import Station
+from providers.recipes.recipe import Said
 from store import hosts, items, journal, projects, runs, silence
 from store.database import Store, open_store
 from store.records import Event, Item, Run, Signal
@@ -70,6 +71,16 @@ class Scene:
     def watch(self) -> SilenceWatch:
         """A new executor's watch."""
         return SilenceWatch(self.station, monotonic=lambda: self.monotonic)
+
+    def heeding(self, still_s: float) -> tuple[SilenceWatch, list[tuple[str, Said]]]:
+        """A watch over agents whose screens move while they work, and what it says of them."""
+        told: list[tuple[str, Said]] = []
+
+        async def say(run: Run, said: Said) -> None:
+            told.append((run.id, said))
+
+        watch = SilenceWatch(self.station, monotonic=lambda: self.monotonic, still_s=lambda _: still_s, say=say)
+        return watch, told
 
     def pass_s(self, seconds: float) -> None:
         """Time goes by, for every clock there is, and the host beats."""
@@ -379,3 +390,30 @@ def test_a_real_agent_that_falls_silent_is_hinted_flagged_and_stopped(stage: Sta
     assert (ended.status, ended.retry_at) == ("stopped", None)
     (asked,) = [event for event in stage.events(run) if event.topic == "run.stop_requested"]
     assert (asked.actor, asked.payload["reason"]) == ("executor", "hung")
+
+
+async def test_an_agent_that_draws_while_it_works_and_draws_nothing_does_not_work(scene: Scene) -> None:
+    """A prompt taken back before the answer began is told by no hook: what is not known is said to be unknown."""
+    run = scene.run()
+    working = Signal(run.id, 1, "progress", "hook:claude", seq=1, payload={"activity": "working"})
+    assert ingest(scene.store, working).applied
+    watch, told = scene.heeding(20)
+    await _look(scene, watch, (run, 19))
+    assert told == []
+    await _look(scene, watch, (run, 24))
+    ((named, said),) = told
+    assert (named, said.activity, said.note) == (
+        run.id,
+        "unknown",
+        "nothing on its screen has moved for 24 s: interrupted?",
+    )
+
+
+@pytest.mark.parametrize(("activity", "still_s"), [("idle", 20), ("waiting", 20), ("working", 0)])
+async def test_who_does_not_work_or_need_not_draw_may_stand_still(scene: Scene, activity: str, still_s: float) -> None:
+    run = scene.run()
+    said = Signal(run.id, 1, "progress", "hook:claude", seq=1, payload={"activity": activity})
+    assert ingest(scene.store, said).applied
+    watch, told = scene.heeding(still_s)
+    await _look(scene, watch, (run, 500))
+    assert told == []

@@ -6,13 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from providers import template
+from providers import template, versions
 from providers.catalog import Catalog, load, operator_path
+from providers.recipes.registry import recipe
 from store.errors import ConfigError, ProviderUnavailable
 
 HEADLESS = {
     "claude": {"-p", "--print", "--bg", "--bare", "--output-format", "--input-format"},
     "codex": {"exec", "e", "review", "mcp", "--json"},
+    "gemini": {"-p", "--prompt", "-o", "--output-format"},
+    "opencode": {"run", "serve", "acp"},
+    "kimi": {"-p", "--prompt", "--print"},
+    "qwen": {"-p", "--prompt", "{prompt}"},
+    "copilot": {"-p", "--prompt", "-s"},
+    "aider": {"-m", "--message", "--message-file"},
+    "grok": {"-p", "--prompt"},
 }
 
 
@@ -22,22 +30,27 @@ def catalog_of(home: Path, text: str) -> Catalog:
 
 
 def test_the_shipped_catalog_is_valid_without_an_operators_file(tmp_path: Path) -> None:
-    assert load(tmp_path).names() == ["demo", "shell", "claude", "codex"]
+    assert load(tmp_path).names() == ["demo", "shell", *HEADLESS]
 
 
-@pytest.mark.parametrize("name", ["demo", "shell", "claude", "codex"])
+@pytest.mark.parametrize("name", ["demo", "shell", *HEADLESS])
 def test_every_shipped_entry_is_interactive(tmp_path: Path, name: str) -> None:
     """X-38: headless forms are excluded; the prompt reaches the CLI by a route that keeps its terminal."""
     provider = load(tmp_path).get(name)
     words = {*template.strings(provider.argv), *template.strings(provider.conversation.resume)}
     words |= {word for mode in provider.approvals.values() for word in mode}
     assert not words & HEADLESS.get(name, set())
-    assert "{prompt}" in words or name == "shell"
+    assert template.mentions(provider.argv, "prompt") is (provider.prompt == "argv")
 
 
-def test_hooks_are_off_until_a_recipe_is_proven(tmp_path: Path) -> None:
-    """PAM-PROV-013."""
-    assert not any(provider.hooks.proven for provider in load(tmp_path).providers.values())
+def test_hooks_are_on_only_with_a_version_that_proved_them(tmp_path: Path) -> None:
+    """PAM-PROV-010, 013."""
+    proven = [provider for provider in load(tmp_path).providers.values() if provider.hooks.proven]
+    assert "claude" in [provider.name for provider in proven]
+    for provider in proven:
+        assert recipe(provider.hooks.recipe) is not None
+        assert provider.hooks.proven_with
+        assert versions.within(provider.hooks.proven_with, provider.versions)
 
 
 def test_an_override_changes_its_keys_and_keeps_the_rest(tmp_path: Path) -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import real_claude
-from tests.support.stub_model import StubModel
+from providers.stub import StubModel
+from tests.support import real_clis
 
 
 @pytest.fixture(scope="session")
 def claude_programs() -> Path:
     """The directory with the real ``claude``; the test is skipped where it cannot be installed."""
-    return real_claude.install()
+    return real_clis.install("claude")
 
 
 @pytest.fixture
@@ -27,11 +27,11 @@ def stub() -> Iterator[StubModel]:
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """The small git repository that the agent works in."""
-    return real_claude.make_repository(tmp_path / "repository")
+    return real_clis.make_repository(tmp_path / "repository")
 
 
 @pytest.fixture
 def claude_environment(own_home: Path, claude_programs: Path, stub: StubModel, repository: Path) -> dict[str, str]:
     """The environment of an operator who has used claude in the repository before."""
-    real_claude.answer_first_run_questions(own_home, repository)
-    return real_claude.scrubbed_environment(own_home, claude_programs, stub.url)
+    real_clis.answer_first_run_questions("claude", own_home, repository)
+    return real_clis.scrubbed_environment("claude", own_home, stub.url)

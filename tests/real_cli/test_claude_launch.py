@@ -11,8 +11,8 @@ import pytest
 from providers.catalog import load
 from providers.doctor import checks
 from providers.launch import LaunchPlan, plan
-from tests.support import real_claude
-from tests.support.stub_model import StubModel
+from providers.stub import StubModel
+from tests.support import real_clis
 from tests.support.tmux_server import TmuxSandbox
 from tests.support.waiting import until
 
@@ -70,7 +70,7 @@ def launch(
         load(home).get("claude"),
         run_id=str(uuid.uuid4()),
         prompt=prompt,
-        model=real_claude.MODEL,
+        model=real_clis.MODELS["claude"],
         args=(),
         cwd=cwd,
         conversation_id=conversation_id,
@@ -98,7 +98,9 @@ def test_claude_answers_the_prompt_it_was_started_with_and_goes_on_when_resumed(
     assert "ANSWER ONE of the stub" in session.pane()
     session.type("/exit")
     assert session.exit_code() == 0
-    assert {request.model for request in stub.seen if request.prompt == "[[say ANSWER TWO]]"} == {real_claude.MODEL}
+    assert {request.model for request in stub.seen if request.prompt == "[[say ANSWER TWO]]"} == {
+        real_clis.MODELS["claude"]
+    }
 
 
 def test_claude_edits_the_repository_and_ends_by_the_catalogs_quit_keys(
@@ -119,5 +121,5 @@ def test_the_doctor_finds_the_pinned_version_in_the_catalogs_range(
     tmp_path: Path, claude_environment: dict[str, str]
 ) -> None:
     version, key = checks(load(tmp_path), claude_environment, only="claude")
-    assert version.state == "ok" and version.detail.startswith(real_claude.VERSION)
+    assert version.state == "ok" and version.detail.startswith(real_clis.CLIS["claude"].version)
     assert key.state == "ok"

@@ -13,13 +13,13 @@ from app.control_room import ControlRoom
 from app.room import control_room
 from app.settings import Settings, load
 from executor.tmux import oneshot
+from providers.stub import StubModel
 from screens.board import BoardScreen
 from screens.widgets.pane import Pane
 from store import moves, runs
 from store.records import Run
-from tests.support import real_claude
+from tests.support import real_clis
 from tests.support.stage import ACTOR, Stage
-from tests.support.stub_model import StubModel
 
 pytestmark = [pytest.mark.real_cli, pytest.mark.timeout(400)]
 
@@ -46,7 +46,7 @@ async def test_claude_works_on_a_task_seen_on_the_board(
     prompt = f"Fix the flaky auth tests [[say {ANSWER}]]"
     with control_room(stage.store, settings, project_id=stage.task.project_id) as room:
         async with room.run_test(size=(160, 45)) as pilot:
-            run = stage.start("claude", cwd=repository, prompt=prompt, model=real_claude.MODEL)
+            run = stage.start("claude", cwd=repository, prompt=prompt, model=real_clis.MODELS["claude"])
             await _until(pilot, lambda: f"● {ANSWER}" in _peek(room), lambda: (_peek(room), stage.topics(run)))
             assert stage.run(run).status == "running"
             shown = "\n".join(oneshot.capture(stage.settings, run.session_name))

@@ -15,7 +15,9 @@ from textual.widgets import Input
 
 from app.control_room import ControlRoom
 from screens.board import BoardScreen
+from screens.dialogs import AnswerRun
 from screens.place import PlaceScreen
+from screens.run import RunScreen
 from tests.screens.fake_model import FakeModel, clock
 
 DEADLINE = 10.0
@@ -68,6 +70,14 @@ class Driver:
         """Put a text into the focused widget as a terminal does when it is pasted."""
         self.room.post_message(events.Paste(text))
         await self.pilot.pause()
+
+    async def open_run(self, key: str = "enter") -> RunScreen:
+        """Open the run of the chosen card; for one that waits, its question comes first."""
+        await self.press(key)
+        await self.until(lambda: isinstance(self.room.screen, RunScreen | AnswerRun), "a run, or its question")
+        if isinstance(self.room.screen, AnswerRun):
+            await self.press("f")
+        return await self.at(RunScreen)
 
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
         """Let the application run until something holds."""

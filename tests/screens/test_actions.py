@@ -12,14 +12,24 @@ from textual.screen import Screen
 from screens import actions
 from screens.actions import ACTIONS, Here, Place
 from screens.board import BoardScreen
+from screens.hosts import HostsScreen
 from screens.item import ItemScreen
 from screens.model import CardView
+from screens.providers import ProvidersScreen
 from screens.run import RunScreen
+from screens.tree import TreeScreen
 from store.records import Kind
 from tests.screens.driving import driving
 from tests.screens.fake_model import NOW, item, project, run, sample
 
-PLACES: dict[Place, type[Screen[None]]] = {"board": BoardScreen, "run": RunScreen, "item": ItemScreen}
+PLACES: dict[Place, type[Screen[None]]] = {
+    "board": BoardScreen,
+    "run": RunScreen,
+    "item": ItemScreen,
+    "tree": TreeScreen,
+    "hosts": HostsScreen,
+    "providers": ProvidersScreen,
+}
 
 
 def test_ids_are_unique_and_words_fit_the_help_of_a_narrow_window() -> None:

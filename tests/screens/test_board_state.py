@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screens.board_state import BoardState, Filter, beside, legal
+from screens.board_state import BoardState, beside, legal
 from screens.bursts import touched
+from screens.filters import Filter
 from screens.model import BoardView, CardView
 from store.lifecycle import ITEM_EDGES
 from store.records import ITEM_STATUSES, Event, ItemStatus

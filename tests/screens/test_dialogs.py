@@ -9,7 +9,7 @@ import pytest
 from screens.board import BoardScreen
 from screens.dialogs import Confirm, EditLine, HelpKeys, NewItemDialog, NewProject, ProjectPicker, StartRun
 from screens.dialogs.start_run import PromptArea
-from screens.model import HeaderFacts, NewItem, StartRequest
+from screens.model import FirstStart, HeaderFacts, NewItem, StartRequest
 from store.errors import InvalidValue, ProviderUnavailable
 from tests.screens.driving import driving
 from tests.screens.fake_model import bare, empty, item, project, sample, uid
@@ -224,7 +224,7 @@ async def test_what_a_shell_ran_stands_there_again_and_goes_with_its_provider() 
 async def test_a_directory_that_is_not_there_is_doubted_once() -> None:
     model = empty()
     async with driving(model) as driver:
-        driver.burst("p", *"shop", "enter", *"/nope", "enter")
+        driver.burst("p", *"shop", "tab", *"/nope", "enter")
         await driver.at(NewProject)
         await driver.until(lambda: "There is no directory /nope. Enter again keeps it all the same." in driver.text())
         assert model.calls == []
@@ -232,6 +232,18 @@ async def test_a_directory_that_is_not_there_is_doubted_once() -> None:
         await driver.until(lambda: "There is no directory /nopex." in driver.text())
         await driver.press("enter")
         await driver.until(lambda: model.calls == [("create_project", "shop", "/nopex")])
+
+
+async def test_the_first_project_is_that_of_the_directory_and_what_is_typed_takes_its_place() -> None:
+    model = empty()
+    model.offered = FirstStart(("claude",), "shop", "/home/mara/code/shop")
+    async with driving(model) as driver:
+        await driver.until(lambda: "claude is found here" in driver.text())
+        driver.burst("p", "escape")
+        await driver.at(BoardScreen)
+        driver.burst("p", *"store", "enter")
+        await driver.until(lambda: driver.board.state is not None)
+        assert model.calls == [("create_project", "store", "/home/mara/code/shop")]
 
 
 async def test_projects_are_narrowed_and_opened() -> None:
@@ -250,13 +262,9 @@ async def test_a_project_is_made_when_none_has_the_name() -> None:
     model = empty()
     async with driving(model) as driver:
         await driver.press("p")
-        await driver.at(ProjectPicker)
-        await driver.press("enter")
         await driver.at(NewProject)
         await driver.press("enter")
         await driver.until(lambda: "It needs a name." in driver.text())
-        await driver.press("escape")
-        await driver.at(ProjectPicker)
         await driver.press("escape")
         await driver.at(BoardScreen)
         assert model.calls == []
@@ -278,8 +286,10 @@ async def test_help_lists_every_key_of_the_place() -> None:
     async with driving(sample()) as driver:
         await driver.press("question_mark")
         await driver.at(HelpKeys)
-        for part in ("Move right", "Fold the column", "Everywhere", "Any action, item or run by name"):
+        for part in ("Move right", "Fold the column"):
             assert part in driver.text()
+        await driver.press(*["j"] * 10)
+        await driver.until(lambda: "Everywhere" in driver.text() and "Any action, item or run by name" in driver.text())
         await driver.press("question_mark")
         await driver.at(BoardScreen)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -82,7 +83,7 @@ async def test_a_dialog_behind_a_dialog_gets_its_keys() -> None:
 async def test_what_is_typed_after_a_new_project_acts_on_its_board() -> None:
     model = empty()
     async with driving(model) as driver:
-        driver.burst("p", *"Web", "enter", *"/srv/web", "enter", "n", *"first", "enter", "n", *"second", "enter")
+        driver.burst("p", *"Web", "tab", *"/srv/web", "enter", "n", *"first", "enter", "n", *"second", "enter")
         await driver.until(lambda: len(model.calls) == 3)
         assert [call[1].title for call in model.calls[1:]] == ["first", "second"]  # type: ignore[attr-defined]
 
@@ -96,7 +97,9 @@ async def test_a_filter_typed_in_one_go_is_a_filter() -> None:
 
 
 async def test_a_key_behind_the_one_that_opens_a_place_acts_there() -> None:
-    async with driving(sample()) as driver:
+    model = sample()
+    model.runs[uid(201)] = replace(model.runs[uid(201)], activity="working")
+    async with driving(model) as driver:
         driver.burst("enter", "x")
         dialog = await driver.at(Confirm)
         assert any(isinstance(screen, RunScreen) for screen in driver.room.screen_stack)

@@ -11,7 +11,7 @@ from screens.dialogs import StartRun
 from screens.item import ItemScreen
 from screens.run import RunScreen
 from tests.screens.driving import driving
-from tests.screens.fake_model import run, sample, uid
+from tests.screens.fake_model import item, run, sample, uid
 
 
 async def test_an_action_is_found_and_run() -> None:
@@ -26,8 +26,8 @@ async def test_an_action_is_found_and_run() -> None:
 
 async def test_an_item_is_found_by_its_title_from_anywhere() -> None:
     async with driving(sample()) as driver:
-        await driver.press("enter")
-        await driver.at(RunScreen)
+        await driver.press("o")
+        await driver.at(ItemScreen)
         await driver.press("ctrl+p")
         await driver.at(CommandPalette)
         await driver.write("rotate sign")
@@ -94,3 +94,15 @@ async def test_square_brackets_in_a_title_are_text_everywhere() -> None:
         await driver.press("escape", "o")
         await driver.at(ItemScreen)
         await driver.until(lambda: title in driver.text())
+
+
+async def test_what_stands_in_another_project_is_found_and_opened_there() -> None:
+    model = sample()
+    model.add(item(700, "Pick another_project colour", labels=("ui",), of=model.the_projects[1]))
+    async with driving(model) as driver:
+        await driver.press("ctrl+p")
+        await driver.at(CommandPalette)
+        await driver.write("another_project colour")
+        await driver.until(lambda: "task in todo  #ui  in design-tokens" in driver.text())
+        await driver.press("enter")
+        assert (await driver.at(ItemScreen)).item_id == uid(700)

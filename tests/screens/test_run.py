@@ -29,8 +29,7 @@ def one(subject: object) -> FakeModel:
 
 
 async def opened(driver: Driver) -> RunScreen:
-    await driver.press("enter")
-    place = await driver.at(RunScreen)
+    place = await driver.open_run()
     await driver.until(lambda: place.view is not None)
     return place
 
@@ -224,10 +223,10 @@ async def test_a_terminal_that_cannot_be_handed_over_says_what_to_type() -> None
 async def test_tabs_show_the_journal_of_the_run() -> None:
     async with driving(sample()) as driver:
         await opened(driver)
-        await driver.press("right_square_bracket")
-        await driver.until(lambda: "progress: waiting, May I run" in driver.text())
-        assert "agent runs, pid 48213" in driver.text()
         await driver.press("left_square_bracket")
+        await driver.until(lambda: "waits for you: May I run" in driver.text())
+        assert "agent runs, pid 48213" in driver.text()
+        await driver.press("right_square_bracket")
         await driver.until(lambda: "run.created" not in driver.text())
 
 
@@ -318,7 +317,7 @@ async def test_events_have_seconds_and_are_scrolled_by_keys() -> None:
         model.happen(("run.signal_received", {"run_id": uid(5), "kind": f"step{number}"}))
     async with driving(model) as driver:
         await opened(driver)
-        await driver.press("tab")
+        await driver.press("shift+tab")
         await driver.until(lambda: "12:04:20" in driver.text() and "step89" in driver.text())
         await driver.press("G")
         await driver.until(lambda: "step0 " in driver.text() and "step89" not in driver.text())

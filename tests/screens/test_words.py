@@ -96,6 +96,9 @@ def test_a_bar_is_full_only_when_all_is_done(done: int, total: int) -> None:
         ("Close ##12 @@home a # b", QuickAdd("Close #12 @home a # b")),
         ("mail a@b.c", QuickAdd("mail a@b.c")),
         ("@mara @codex x ^a ^b", QuickAdd("x", (), "codex", "b")),
+        ("Pay !epic now", QuickAdd("Pay now", kind="epic")),
+        ("!t Pay !S", QuickAdd("Pay", kind="subtask")),
+        ("Fix this !now !!epic !", QuickAdd("Fix this !now !epic !")),
         ("   ", QuickAdd("")),
     ],
 )
@@ -135,10 +138,10 @@ def test_events_are_told_in_words() -> None:
     assert told("run.finished", exit_code=-9) == "ended by signal 9"
     assert told("run.failed", failure_reason="host_lost") == "failed: host lost"
     assert told("run.signal_received", kind="progress", said={"activity": "waiting", "note": "ok?"}) == (
-        "progress: waiting, ok?"
+        "waits for you: ok?"
     )
     assert told("work_item.status_changed", **{"from": "todo", "to": "doing"}) == "moved from todo to doing"
-    assert told("worker.instance_suspect") == "instance suspect"
+    assert told("worker.instance_suspect").startswith("another instance answers")
 
 
 @given(st.text())

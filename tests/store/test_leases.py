@@ -93,3 +93,31 @@ def test_leases_of_two_runs_are_independent(world: World, running: Run) -> None:
 def test_lease_of_an_unknown_run_is_not_found(world: World) -> None:
     with pytest.raises(NotFound):
         leases.acquire(world.store, "no-such-run", "me", actor="operator")
+
+
+def test_taking_over_is_one_step(world: World, running: Run) -> None:
+    """PAM-ATT-004: at no moment does nobody hold it; both holders are journaled."""
+    leases.acquire(world.store, running.id, "me@desk", actor="operator")
+    made = written(
+        world.store, lambda: leases.acquire(world.store, running.id, "me@sofa", force=True, actor="operator")
+    )
+    assert [(event.topic, event.payload["holder"]) for event in made] == [
+        ("run.lease_released", "me@desk"),
+        ("run.lease_acquired", "me@sofa"),
+    ]
+    assert made[0].payload["forced"] is True
+    held = leases.holder_of(world.store, running.id)
+    assert held is not None
+    assert held.holder == "me@sofa"
+
+
+def test_a_lease_that_was_taken_away_is_not_renewed(world: World, running: Run) -> None:
+    """PAM-ATT-005: a heartbeat never takes it back."""
+    leases.acquire(world.store, running.id, "me@desk", actor="operator")
+    world.clock.advance(30)
+    renewed = leases.renew(world.store, running.id, "me@desk", actor="operator")
+    assert renewed is not None
+    assert renewed.heartbeat_at == world.clock.now
+    leases.release(world.store, running.id, actor="operator")
+    assert leases.renew(world.store, running.id, "me@desk", actor="operator") is None
+    assert leases.holder_of(world.store, running.id) is None

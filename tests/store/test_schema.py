@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 import uuid
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from peewee import IntegrityError, SqliteDatabase
 
-from store import migrate, records
+from store import deliveries, migrate, records
 from store.database import Store, apply_migrations
 from store.models import TABLES
 from tests.store.world import World, execute, query
@@ -26,12 +27,16 @@ COLUMNS = {
     "cwd exit_code started_at finished_at created_at updated_at "
     "pinned_host_id prompt model args conversation_id stop_requested_at restart_policy max_attempts retry_at activity "
     "activity_source activity_at activity_note pane_id wrapper_pid wrapper_started agent_pid agent_started "
-    "last_failure_reason",
+    "last_failure_reason transcript",
     "processed_signals": "run_id attempt kind received_at",
     "events": "seq topic actor payload created_at",
     "labels": "item_id name",
     "attach_leases": "run_id holder",
     "spool_cursors": "host_id generation offset",
+    "run_usage": "run_id attempt source input_tokens output_tokens cache_read_tokens cache_write_tokens "
+    "reasoning_tokens cost_usd context_tokens context_limit model offset updated_at told_at",
+    "deliveries": "id run_id attempt kind status opening body keys reason awaited while_busy actor created_at typed_at "
+    "settled_at",
 }
 """PAM-DATA-004, 010, 017, 025, 037, 038 and the additions of design §3."""
 
@@ -61,6 +66,8 @@ CHOICES = [
     ("runs", "last_failure_reason", records.FAILURE_REASONS),
     ("runs", "restart_policy", records.RESTART_POLICIES),
     ("runs", "activity", records.ACTIVITIES),
+    ("deliveries", "kind", records.DELIVERY_KINDS),
+    ("deliveries", "status", records.DELIVERY_STATUSES),
 ]
 
 
@@ -77,7 +84,7 @@ def _shape(connection: sqlite3.Connection) -> dict[str, object]:
     """Columns, keys, indexes and, in the SQL itself, every CHECK of each table of ours."""
     shape: dict[str, object] = {}
     for name, sql in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall():
-        if name.startswith("sqlite_") or name == "schema_migrations":
+        if name.startswith(("sqlite_", "search_")) or name == "schema_migrations":
             continue
         indexes = connection.execute(f"PRAGMA index_list({name})").fetchall()
         shape[name] = {
@@ -164,6 +171,8 @@ def test_indexes_required_exist(raw: sqlite3.Connection) -> None:
         ("runs", "host_id", "hosts", "NO ACTION"),
         ("processed_signals", "run_id", "runs", "CASCADE"),
         ("attach_leases", "run_id", "runs", "CASCADE"),
+        ("deliveries", "run_id", "runs", "CASCADE"),
+        ("run_usage", "run_id", "runs", "CASCADE"),
         ("labels", "item_id", "work_items", "CASCADE"),
     ],
 )
@@ -178,7 +187,7 @@ def test_check_holds_a_text_column_inside_its_enum(
     world: World, table: str, column: str, values: tuple[str, ...]
 ) -> None:
     """PAM-DATA-003, 005, 006, 011, 018, 019, 026, 029: raw SQL is refused, too."""
-    world.run()
+    deliveries.queue_prompt(world.store, world.run().id, "Go on", actor="operator")
     for value in values:
         execute(world.store, f"UPDATE {table} SET {column} = ?", value)
     for nonsense in ("nonsense", "", values[0].upper()):
@@ -284,8 +293,11 @@ def test_migrating_twice_changes_nothing(tmp_path: Path) -> None:
 def test_no_table_holds_the_provider_catalog_or_terminal_output(raw: sqlite3.Connection) -> None:
     """PAM-DATA-043, PAM-STORE-002, PAM-SCOPE-013."""
     tables = {name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    tables -= {name for name in tables if name.startswith("search_")}
     assert tables - {"schema_migrations", "sqlite_sequence"} == set(COLUMNS)
     columns = {row[1] for table in tables for row in raw.execute(f"PRAGMA table_info({table})")}
     assert not columns & {"output", "pane", "text", "scrollback", "capture", "log"}
-    triggers = raw.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()
-    assert triggers == (0,), "PAM-WI-005: no trigger decides a transition"
+    triggers = dict(raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall())
+    assert all(name.startswith("search_") for name in triggers), "PAM-WI-005: no trigger decides a transition"
+    writes = {word for sql in triggers.values() for word in re.findall(r"(?:INTO|UPDATE|DELETE FROM) (\w+)", sql)}
+    assert writes - {"OF", "ON"} == {"search_documents", "search_index"}

@@ -143,3 +143,13 @@ def test_manual_and_spool_are_one_contract(world: World) -> None:
     """PAM-SIG-014: every transport ends in this one function, which alone knows how to apply a kind."""
     assert set(signals._APPLY) == {*signals.ONE_SHOT, "progress"}
     assert set(signals.ONE_SHOT) == {"started", "finished", "completed", "failed"}, "rulings X-05"
+
+
+def test_a_key_that_an_agent_repeats_is_in_no_row_and_no_event(world: World) -> None:
+    """PAM-SEC-002."""
+    key = "sk-ant-api03-0123456789abcdef"
+    run = world.run("running")
+    ingest(world.store, signal(run, "progress", seq=1, activity="waiting", note=f"Bash: export K={key}"))
+    ingest(world.store, signal(run, "failed", error=f"401 for {key}", details={"headers": [f"x-api-key {key}"]}))
+    assert key not in repr(dump(world.store))
+    assert runs.get(world.store, run.id).activity_note == "401 for [hidden]"

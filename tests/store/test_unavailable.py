@@ -86,7 +86,7 @@ def test_full_disk_is_named_and_nothing_is_half_written(small_disk: Path) -> Non
 
 def test_full_database_is_named_and_nothing_is_half_written(store: Store) -> None:
     """The same without a disk: the database is given a limit of pages."""
-    store._database.pragma("max_page_count", 120)
+    store._database.pragma("max_page_count", int(store._database.pragma("page_count")) + 80)
     error = _fill(store)
     assert (error.code, error.exit_code) == ("store_unavailable", 7)
     assert "disk is full" in str(error) and "Nothing was written" in str(error)

@@ -80,9 +80,9 @@ class Stage:
         return path.read_text("utf-8", "replace") if path.exists() else ""
 
     @contextmanager
-    def executor(self) -> Iterator[LoopThread]:
-        """An executor of this home on a thread of the test."""
-        environ = {**os.environ, **self.environ}
+    def executor(self, environ: Mapping[str, str] | None = None) -> Iterator[LoopThread]:
+        """An executor of this home on a thread of the test; its agents inherit ``environ`` alone, when it is given."""
+        environ = {**os.environ, **self.environ} if environ is None else environ
         with host_executor(self.store, self.home, self.settings, hosted_by="command", environ=environ) as thread:
             yield thread
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 import pytest
 from rich.color import Color, ColorSystem
 from rich.style import Style
 from textual.geometry import Region
+from textual.widget import Widget
 
 from screens.dialogs import HelpKeys, NewItemDialog, ProjectPicker, StartRun
 from screens.item import ItemScreen
-from screens.run import RunScreen
+from screens.wall import WallScreen
 from screens.widgets.pane import Pane
+from screens.widgets.terminal import TerminalWidget
+from screens.widgets.tile_wall import TileWall
 from tests.screens.driving import Driver, driving
 from tests.screens.fake_model import sample
+from tests.screens.test_pictures import PICTURES
 from themes import FEW_COLOURS, PALETTES, terminal_colours
 
+AGENTS: Final = (Pane, TileWall, TerminalWidget)
+"""Where agents choose the colours."""
 AA = 4.5
 AAA = 7.0
 GRAPHIC = 3.0
@@ -106,13 +115,12 @@ async def told(driver: Driver) -> None:
 
 
 async def run_screen(driver: Driver) -> None:
-    await driver.press("enter")
-    await driver.at(RunScreen)
+    await driver.open_run()
 
 
 async def events(driver: Driver) -> None:
-    await driver.press("enter", "right_square_bracket")
-    await driver.at(RunScreen)
+    await driver.open_run()
+    await driver.press(*["right_square_bracket"] * 3)
 
 
 async def item_screen(driver: Driver) -> None:
@@ -173,12 +181,39 @@ async def test_whatever_is_drawn_reads(theme: str, size: tuple[int, int]) -> Non
             assert read > 5, f"{scene.__name__}: nearly nothing was measured"
 
 
-def measured(driver: Driver) -> tuple[int, list[str]]:
+@pytest.mark.parametrize("theme", PALETTES)
+@pytest.mark.parametrize("picture", PICTURES)
+async def test_every_picture_reads(picture: str, theme: str) -> None:
+    """Whatever is pictured is measured, too: each place, each dialog, empty, full and in error."""
+    make, steps = PICTURES[picture]
+    async with driving(make(), size=(160, 45), theme=theme) as driver:
+        await steps(driver)
+        await driver.pilot.pause(0.05)
+        _, dim = measured(driver)
+        assert not dim
+
+
+@pytest.mark.parametrize("theme", PALETTES)
+async def test_the_frames_of_tiles_read(theme: str) -> None:
+    """With nothing of an agent's in them."""
+    model = sample()
+    model.screens = {}
+    async with driving(model, theme=theme) as driver:
+        await driver.press("3")
+        await driver.until(lambda: isinstance(driver.room.screen, WallScreen) and "waiting" in driver.text())
+        await driver.pilot.pause(0.05)
+        read, dim = measured(driver, but=())
+        assert not dim
+        assert read > 20
+
+
+def measured(driver: Driver, but: Sequence[type[Widget]] = AGENTS) -> tuple[int, list[str]]:
     """How many texts there are and which don't read, with their ratio. Under a dialog nothing is meant to be read."""
     screen = driver.room.screen
     frames = screen.query("#dialog, CommandInput, CommandList") if screen.is_modal else [screen]
     inside = [frame.region for frame in frames]
-    panes = [] if screen.is_modal else [pane.region for pane in screen.query(Pane) if pane.region]
+    drawn = [] if screen.is_modal else [pane for kind in but for pane in screen.query(kind)]
+    panes = [pane.region for pane in drawn if pane.region]
     read, found = 0, list[str]()
     for y, strip in enumerate(screen._compositor.render_strips()):
         x = 0

@@ -26,10 +26,12 @@ def test_the_stylesheet_uses_colours_that_exist() -> None:
     assert used <= known
 
 
-def test_every_tone_and_ground_has_its_rule() -> None:
-    rules = STYLESHEET.read_text()
-    assert [tone for tone in TONES if f".tone--{tone} {{" not in rules] == []
-    assert [ground for ground in GROUNDS if f".ground--{ground} {{" not in rules] == []
+def test_every_tone_and_ground_is_a_colour_of_every_theme() -> None:
+    for theme in BUILTIN_THEMES.values():
+        colours = borrowed(theme.to_color_system().generate())
+        assert {*TONES, *GROUNDS.values()} <= colours.keys(), theme.name
+    for palette in PALETTES.values():
+        assert {*TONES, *GROUNDS.values()} <= palette.variables().keys()
 
 
 def test_pam_light_is_light_and_the_others_are_dark() -> None:

@@ -16,6 +16,7 @@ import psutil
 import pytest
 from ptyprocess import PtyProcess
 
+from executor.hosts import local_files
 from executor.hosts.link import (
     HostLink,
     HostUnanswered,
@@ -32,6 +33,7 @@ from executor.hosts.link import (
 )
 from executor.hosts.local import LocalLink
 from executor.processes import identify
+from executor.wrapper import pam_signal
 from store.errors import InvalidValue, TmuxUnavailable
 from tests.support.tmux_server import DECOY, TmuxSandbox, eventually, until_answer
 
@@ -431,6 +433,62 @@ async def test_a_growing_spool_is_noticed(link: LocalLink, tmux_sandbox: TmuxSan
                 with (home / "spool" / "1.jsonl").open("a") as file:
                     file.write(f"{number}\n")
                 await waiting
+
+
+async def test_a_writer_that_rings_is_heard_without_a_look_at_the_directory(
+    link: LocalLink, tmux_sandbox: TmuxSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_files, "_WATCH_STEP_MS", 60_000)
+    spool = tmux_sandbox.home / "spool"
+    async with contextlib.aclosing(link.watch_spool()) as changes:
+        await anext(changes)
+        for _ in range(3):
+            waiting = asyncio.ensure_future(anext(changes))
+            await asyncio.to_thread(pam_signal.append, os.fsencode(spool / "1.jsonl"), lambda: b"{}\n")
+            async with asyncio.timeout(2):
+                await waiting
+    assert [entry.name for entry in spool.iterdir()] == ["1.jsonl"], "the bell is taken down"
+
+
+async def test_a_file_of_somebody_else_is_changed_as_a_whole(link: LocalLink, tmp_path: Path) -> None:
+    """Behind a link, with the rights it had; what its owner wrote meanwhile is not lost."""
+    real, linked = tmp_path / "real.json", tmp_path / "linked.json"
+    real.write_bytes(b"1")
+    real.chmod(0o640)
+    linked.symlink_to(real)
+    seen: list[bytes | None] = []
+
+    def edit(data: bytes | None) -> bytes | None:
+        seen.append(data)
+        if len(seen) == 1:
+            real.write_bytes(b"22")  # its owner
+        return (data or b"") + b"!"
+
+    assert await link.edit_file(str(linked), edit, 0o600)
+    assert (seen, real.read_bytes(), linked.is_symlink()) == ([b"1", b"22"], b"22!", True)
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert not await link.edit_file(str(linked), lambda _: None, 0o600)
+
+
+async def test_a_file_that_is_not_there_is_made_or_left(link: LocalLink, tmp_path: Path) -> None:
+    new = tmp_path / "made" / "new"
+    assert not await link.edit_file(str(new), lambda data: data, 0o600)
+    assert not new.exists()
+    assert await link.edit_file(str(new), lambda data: b"made" if data is None else None, 0o600)
+    assert (new.read_bytes(), new.stat().st_mode & 0o777) == (b"made", 0o600)
+
+
+async def test_an_owner_that_never_stops_writing_is_left_alone(link: LocalLink, tmp_path: Path) -> None:
+    busy = tmp_path / "busy"
+    busy.write_bytes(b"")
+
+    def edit(data: bytes | None) -> bytes:
+        busy.write_bytes((data or b"") + b"x")
+        return b"lost?"
+
+    with pytest.raises(OSError, match="keeps writing"):
+        await link.edit_file(str(busy), edit, 0o600)
+    assert b"lost" not in busy.read_bytes()
 
 
 async def test_one_installation_has_one_id(link: LocalLink, tmux_sandbox: TmuxSandbox) -> None:

@@ -1,0 +1,36 @@
+"""What runs of the fake model ask, and answers that are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from screens.chips import waits
+from screens.model.answers import AskKind, Choice, Question, Taken
+from store.errors import Conflict
+from tests.screens.fakes.core import FakeCore
+
+
+@dataclass
+class FakeAnswers(FakeCore):
+    """Implements ``screens.model.answers.AnswersModel``."""
+
+    asks: AskKind = "permission"
+    taken: Taken = "answered"
+
+    async def question(self, run_id: str) -> Question:
+        view = await self.run(run_id)
+        if not waits(view.run):
+            raise Conflict(f"{view.run.session_name} asks nothing now.")
+        choices = (Choice("yes", ("Enter",)), Choice("always", ("p",)), Choice("no", ("Escape",)))
+        words = self.asks == "question"
+        return Question(
+            view, self.asks, "" if words else "Bash", view.run.activity_note or "", () if words else choices
+        )
+
+    async def answer(self, question: Question, *, keys: Sequence[str] = (), text: str = "") -> Taken:
+        await self._verb("answer", question.view.run.id, tuple(keys), text)
+        run = question.view.run
+        self.runs[run.id] = replace(run, activity="working", activity_note=None)
+        self.happen(("run.signal_received", {"run_id": run.id, "task_id": run.task_id, "attempt": run.attempt}))
+        return self.taken
