@@ -14,11 +14,11 @@ from screens import actions, session
 from screens.actions import Here
 from screens.bursts import touched
 from screens.chips import waits
-from screens.deeds import DeedsScreen
 from screens.desk import Desk
 from screens.messages import OpenRun
 from screens.model import CardView
 from screens.session import Facts
+from screens.wall_attach import AttachingWall
 from screens.wall_frames import WallFrames
 from screens.wall_grid import Grid, grid_for
 from screens.wall_state import WallState
@@ -36,7 +36,7 @@ _FILTER_HINTS: Final = (Hint("↵", "keep", "", True), Hint("esc", "clear", "scr
 _ORDERS: Final = {"need": "who needs you first", "start": "oldest first"}
 
 
-class WallScreen(DeedsScreen):
+class WallScreen(AttachingWall):
     """One for the whole control room; only the tiles that are seen are captured."""
 
     PLACE = "wall"
@@ -60,6 +60,11 @@ class WallScreen(DeedsScreen):
         yield self.nobody
         yield self.tiles
         yield self.filter
+        yield self.live
+
+    def take(self, events: Sequence[Event]) -> None:
+        self.attaching.heed(events)
+        super().take(events)
 
     def on_mount(self) -> None:
         self.run_worker(self.frames.run(), group="frames")
@@ -72,6 +77,7 @@ class WallScreen(DeedsScreen):
 
     async def load(self) -> None:
         self.header.crumbs = ("all projects", "Wall")
+        self.model.warm_terminal()
         self.state.replace(await self.model.live_runs())
         self._read = True
         self.paint()
@@ -214,6 +220,7 @@ class WallScreen(DeedsScreen):
         if self.is_current:
             self.frames.follow(self, [view.run for view in seen], max(self.app.size.height, ROWS))
         self._say_where(begin, len(seen))
+        self.follow_tile()
         self.refresh_hints()
 
     def _go(self, place: int) -> None:

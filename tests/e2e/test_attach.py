@@ -436,3 +436,25 @@ def test_what_scrolled_away_is_looked_at_while_attached(stage: Stage) -> None:
     assert stage.sandbox.tmux("display-message", "-p", "-t", f"={run.session_name}:", "#{pane_in_mode}") == "0"
     stage.types(room, run, "here-again")
     room.until(b"here-again")
+
+
+def test_a_tile_of_the_wall_is_typed_into_in_its_place(stage: Stage) -> None:
+    """Issue: attach in place in a Wall tile; the agent has the tile's size meanwhile, and its own again afterwards."""
+    run = stage.start(*SHELL)
+    room = stage.room(run)
+    before = stage.size(run)
+    room.write(b"3")
+    room.until(b"who needs you first")
+    room.until(PROMPT.encode())
+    room.write(b"a")
+    room.until(lambda: stage.holder(run))
+    room.until(lambda: stage.size(run) != before)
+    columns, rows = map(int, stage.size(run).split("x"))
+    assert 40 <= columns < 100 and 6 <= rows < 30, "as large as the tile's screen"
+    room.write(b"echo tile-$((6*7))\r")
+    room.until(lambda: "tile-42" in stage.pane(run))
+    room.until(b"tile-42")
+    room.write(LEAVE)
+    room.until(lambda: not stage.holder(run))
+    room.until(lambda: stage.size(run) == before)
+    assert stage.run(run).status == "running"
