@@ -122,6 +122,7 @@ class PaneSource:
 
     def __init__(self, settings: ExecutorSettings, home: Path) -> None:
         self._settings = settings
+        self._home = home
         self._records = ClientRecords(home / "host" / "clients")
         self._lock = threading.Lock()
         self._subscriptions: list[Subscription] = []
@@ -214,6 +215,7 @@ class PaneSource:
             oneshot.control_argv(self._settings),
             oneshot.client_environment(os.environ),
             deadline_s=self._settings.command_timeout_s,
+            home=self._home,
         )
         try:
             await client.connect()

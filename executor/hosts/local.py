@@ -37,6 +37,7 @@ from executor.tmux.client_records import ClientRecords
 from executor.tmux.commands import Command
 from executor.tmux.control import ControlClient, Replies
 from executor.tmux.errors import TmuxError, TmuxRefused
+from executor.tmux.introductions import changing_sessions
 from executor.tmux.panes import NO_SERVER, PaneListing, ServerIdentity, parse_listing
 from executor.tmux.rows import captured
 from executor.tmux.server_record import ServerRecord
@@ -92,6 +93,7 @@ class LocalLink:
             oneshot.client_environment(os.environ),
             deadline_s=self._settings.command_timeout_s,
             on_notice=self._notice,
+            home=self._home,
         )
         try:
             await client.connect()
@@ -197,7 +199,8 @@ class LocalLink:
         )
         await asyncio.to_thread(_prepare, spawn)
         try:
-            replies = await self._channel.run(command)
+            async with changing_sessions(self._home):
+                replies = await self._channel.run(command)
         except TmuxRefused as error:
             if str(error).startswith("duplicate session"):
                 raise SessionExists(f"tmux already has a session {spawn.session}.", session=spawn.session) from error
@@ -210,7 +213,8 @@ class LocalLink:
     async def kill_session(self, session: str, pane: str | None = None) -> bool:
         """As HostLink says."""
         try:
-            await self._act(commands.kill_session(session, pane), session)
+            async with changing_sessions(self._home):
+                await self._act(commands.kill_session(session, pane), session)
         except NoSuchSession:
             return False
         return True

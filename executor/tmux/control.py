@@ -16,10 +16,12 @@ import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from executor.tmux.commands import Command
 from executor.tmux.errors import TmuxError, TmuxGone, TmuxRefused, TmuxSilent
 from executor.tmux.framing import Attached, Exiting, Framer, Notice, OutOfStep, Reply
+from executor.tmux.introductions import changing_sessions, introducing
 
 Replies = list[tuple[bytes, ...]]
 """Lines of each reply to one ``Command``, in the order of its parts."""
@@ -48,11 +50,14 @@ class ControlClient:
         *,
         deadline_s: float,
         on_notice: Callable[[Notice], None] | None = None,
+        home: Path | None = None,
     ) -> None:
+        """``home``: where it waits until it may come and go, beside whoever makes or ends sessions there."""
         self._argv = list(argv)
         self._env = dict(env)
         self._deadline_s = deadline_s
         self._on_notice = on_notice
+        self._home = home
         self._framer = Framer()
         self._pending: deque[_Pending] = deque()
         self._process: subprocess.Popen[bytes] | None = None
@@ -78,6 +83,10 @@ class ControlClient:
 
     async def connect(self) -> None:
         """Starts the process and waits until tmux answers it. Raises TmuxGone or TmuxSilent; ``close`` even then."""
+        async with introducing(self._home):
+            await self._connect()
+
+    async def _connect(self) -> None:
         loop = asyncio.get_running_loop()
         self._process = process = _start(self._argv, self._env)
         self._input, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, process.stdin)
@@ -115,9 +124,13 @@ class ControlClient:
 
     async def close(self) -> None:
         """Ends the client; afterwards neither its process nor its pipes exist. Safe to repeat."""
-        self._end(TmuxGone("closed"))
+        if self._process is None or self._process.returncode is not None:
+            self._end(TmuxGone("closed"))
+        else:
+            async with changing_sessions(self._home):
+                self._end(TmuxGone("closed"))
+                await asyncio.to_thread(_reap, self._process)
         if self._process is not None:
-            await asyncio.to_thread(_reap, self._process)
             for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
                 if pipe is not None:
                     pipe.close()

@@ -144,3 +144,20 @@ def test_an_executor_that_ends_by_itself_gives_its_seat_up_and_says_so(home: Hom
     assert said == mine.trouble
     assert not lock.state(home).running
     mine.close()
+
+
+def test_a_seat_that_is_to_be_opened_says_so_until_it_was_tried(home: Home) -> None:
+    mine = Seat(home, lambda: executor(home))
+    mine.opening = True
+    mine.open()
+    assert not mine.opening
+    assert lock.state(home).running
+    mine.close()
+
+
+def test_a_seat_that_was_given_up_for_good_is_not_taken_again(home: Home) -> None:
+    """The control room leaves while its executor is still being started."""
+    mine = Seat(home, lambda: executor(home))
+    mine.close()
+    mine.open()
+    assert not lock.state(home).running
