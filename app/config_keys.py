@@ -166,7 +166,7 @@ KEYS: tuple[Key, ...] = (
     _time("silence_s", "Silence after which an agent may hang; 0 for no flag.", 0, 7 * DAY_S),
     Key("executor", "silence_action", "text", "none", "What is done about it: none, or stop.", wrong=_silence_action),
     _of_executor("executor", "log_max_bytes", "count", "A raw log beyond this is rotated.", 4096, 1 << 40),
-    _time("log_check_s", "How often raw logs are looked after.", 0.1, 3600),
+    _time("log_check_s", "How often it is seen that every raw log has a writer.", 0.1, 3600),
     _of_executor("executor", "spool_max_bytes", "count", "Signals beyond this go to a new spool file.", 4096, 1 << 34),
     _time("grace_s", "Time between TERM and KILL when a run is stopped.", 0, 600),
     _time("hold_open_s", "How long a pane stays after its agent ended.", 0, DAY_S),

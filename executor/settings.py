@@ -26,9 +26,9 @@ class ExecutorSettings:
     history_limit: int = 10_000
     """Lines of scrollback tmux keeps per pane: up to 12 MB each at 220 columns. The raw log keeps everything."""
     log_max_bytes: int = 64 * 1024 * 1024
-    """A raw log beyond this is rotated to ``<log>.1``."""
+    """A raw log beyond this is rotated to ``<log>.1`` by its writer; it may outgrow the bound by half."""
     log_check_s: float = 30.0
-    """How often raw logs are looked after; one may outgrow its bound by what comes in between."""
+    """How often it is seen that every raw log has a writer."""
     spool_max_bytes: int = 8 * 1024 * 1024
     """A spool generation beyond this is followed by the next one."""
 

@@ -23,25 +23,17 @@ class LogReader:
         self._path = path
         self._older = path.with_name(path.name + ".1")
         self._file: BinaryIO | None = None
-        self._noticed = False
-        """Whether the file was seen to be rotated away at the last look."""
 
-    def new(self, *, patient: bool = False) -> Iterator[bytes]:
-        """What was written since the last time.
-
-        ``patient`` leaves a file that was rotated away one look later than it could: the last words of its writer may
-        be on their way still.
-        """
+    def new(self) -> Iterator[bytes]:
+        """What was written since the last time; a file that was rotated away is complete (executor.tmux.commands)."""
         if self._file is None:
             self._file = self._begin()
         while self._file is not None:
             left_behind = self._left_behind(self._file)
             while chunk := self._file.read(CHUNK):
                 yield chunk
-            if not left_behind or (patient and not self._noticed):
-                self._noticed = left_behind
+            if not left_behind:
                 return
-            self._noticed = False
             following = self._following(self._file)
             if following is None:
                 return

@@ -82,13 +82,13 @@ def _growing(call: Call, run: Run, path: Path) -> Iterator[bytes]:
     reader = LogReader(path)
     try:
         ended = over(runs.get(call.store, run.id))
-        yield from reader.new(patient=True)
+        yield from reader.new()
         while not ended:
             # Bytes come without a word in the journal; an end comes with one.
             if woken.wait(LOOK_S):
                 woken.clear()
                 ended = over(runs.get(call.store, run.id))
-            yield from reader.new(patient=True)
+            yield from reader.new()
         threading.Event().wait(LAST_WORDS_S)
         yield from reader.new()
     finally:

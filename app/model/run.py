@@ -91,7 +91,7 @@ class _Feed:
         for _ in range(PIECE):
             chunk = next(self._chunks, b"")
             if not chunk:
-                self._chunks = self._reader.new(patient=True)
+                self._chunks = self._reader.new()
                 chunk = next(self._chunks, b"")
             if not chunk:
                 return

@@ -183,16 +183,11 @@ class HostLink(Protocol):
         """Pastes text as one bracketed paste, then Enter if ``submit``. Raises as ``send_keys`` does."""
         ...
 
-    async def rotate_log(self, where: str, log_path: str, max_bytes: int) -> bool:
-        """Moves a log of more than ``max_bytes`` to ``<log_path>.1`` and starts it anew; whether it did.
-
-        A log that is not there is started anew as well: its rotation stopped half way, or somebody removed it.
-        Raises NoSuchSession, HostUnanswered or OSError.
-        """
-        ...
-
     async def reopen_log(self, where: str, log_path: str, note: str) -> None:
-        """Appends ``note`` to the log, then what the pane writes from now on. Raises as ``rotate_log`` does."""
+        """Appends ``note`` to the log, then what the pane writes from now on.
+
+        Raises NoSuchSession or HostUnanswered.
+        """
         ...
 
     async def measure_log(self, log_path: str) -> LogSize | None:

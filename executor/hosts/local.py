@@ -193,6 +193,7 @@ class LocalLink:
             cwd=spawn.cwd,
             env=spawn.env,
             log_path=spawn.log_path,
+            log_max_bytes=self._settings.log_max_bytes,
             title=spawn.title,
             size=(spawn.columns, spawn.rows),
             mark=spawn.mark,
@@ -230,16 +231,9 @@ class LocalLink:
             await asyncio.sleep(ENTER_AFTER_S)
             await self._act(commands.send_keys(where, ["Enter"]), where)
 
-    async def rotate_log(self, where: str, log_path: str, max_bytes: int) -> bool:
-        """As HostLink says. What the old pipe still holds goes to the old file."""
-        if not await asyncio.to_thread(files.rotate, Path(log_path), max_bytes):
-            return False
-        await self._act(commands.pipe_to(where, log_path), where)
-        return True
-
     async def reopen_log(self, where: str, log_path: str, note: str) -> None:
         """As HostLink says."""
-        await self._act(commands.pipe_to(where, log_path, note=note), where)
+        await self._act(commands.pipe_to(where, log_path, self._settings.log_max_bytes, note=note), where)
 
     async def _act(self, command: Command, where: str) -> Replies:
         try:

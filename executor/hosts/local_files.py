@@ -155,20 +155,6 @@ def instance_id(path: Path) -> str:
     return path.read_text(encoding="ascii").strip()
 
 
-def rotate(path: Path, max_bytes: int) -> bool:
-    """Moves a file of more than ``max_bytes`` to ``<path>.1``; whether whoever writes it must open it anew.
-
-    It must as well when the file is not there: then its writer has an older one open, or none.
-    """
-    try:
-        if path.stat().st_size <= max_bytes:
-            return False
-        path.replace(set_aside(path))
-    except FileNotFoundError:
-        pass
-    return True
-
-
 def set_aside(path: Path) -> Path:
     """Where the older part of a log is."""
     return path.with_name(path.name + ".1")

@@ -28,6 +28,8 @@ class LogKeeper:
         self._deletions_seen = 0
         self._reopened: set[str] = set()
         """Runs whose log had to be opened again at the last look."""
+        self._gone: set[str] = set()
+        """Runs whose log was not there at the last look: its writer may have been about to begin it anew."""
 
     async def loop(self) -> None:
         """Catch up with what happened before, then react to ends and deletions, and look at live logs now and then."""
@@ -43,7 +45,7 @@ class LogKeeper:
             await asyncio.sleep(LAST_WORDS_S)
 
     async def look(self) -> None:
-        """Rotate the logs of live runs that grew too long, and open those again that nobody writes any more."""
+        """Open the logs of live runs again that nobody writes any more, or that somebody has removed."""
         live = await self._station.ledger.call(runs.list_all, statuses=("running",), host_id=self._station.host_id)
         if not live:
             return
@@ -80,18 +82,24 @@ class LogKeeper:
         if pane is None or pane.dead:
             return
         try:
-            if not pane.logged:
+            if not pane.logged or await self._is_gone(run):
                 await self._open_again(run, pane)
             else:
                 self._reopened.discard(run.id)
-                if await self._station.link.rotate_log(
-                    pane.pane_id, self._path(run), self._station.settings.log_max_bytes
-                ):
-                    log.info("The log of run %s is begun anew", run.id)
         except NoSuchSession:
             return  # it ended meanwhile
         except (HostUnanswered, OSError) as error:
             log.warning("The log of run %s cannot be looked after: %s", run.id, error)
+
+    async def _is_gone(self, run: Run) -> bool:
+        """Whether the log was there neither at the last look nor now: its writer goes on in the removed file."""
+        link = self._station.link
+        if await link.file_state(self._path(run), below=(link.home,)) is not None:
+            self._gone.discard(run.id)
+            return False
+        seen_before = run.id in self._gone
+        self._gone.add(run.id)
+        return seen_before
 
     async def _open_again(self, run: Run, pane: PaneState) -> None:
         """The pipe died on its own, on a full disk for instance: what came since is not in the log."""

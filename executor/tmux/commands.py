@@ -81,6 +81,10 @@ def _argument(word: str) -> str:
     return word[:-1] + "\\;" if word.endswith(";") else word
 
 
+_LOG_BLOCK = 64 * 1024
+"""The most that is taken from a pane's pipe at once."""
+
+
 def literal(text: str) -> str:
     """``text`` where tmux expands formats: names, directories."""
     return text.replace("#", "##")
@@ -269,6 +273,7 @@ def new_session(
     cwd: str,
     env: Mapping[str, str],
     log_path: str,
+    log_max_bytes: int,
     title: str,
     size: tuple[int, int],
     mark: str = "",
@@ -285,18 +290,26 @@ def new_session(
         (
             ("new-session", "-d", "-P", "-F", "#{pane_id}", *named, "-x", str(columns), "-y", str(rows), *words),
             ("set-option", "-p", "-t", pane_target(session), MARK, mark),
-            *pipe_to(session, log_path).parts,
+            *pipe_to(session, log_path, log_max_bytes).parts,
             # Globally this option crashes tmux 3.3 to 3.6 on the next new-session.
             ("set-option", "-w", "-t", pane_target(session), "window-size", "manual"),
         )
     )
 
 
-def pipe_to(where: str, log_path: str, *, note: str = "") -> Command:
-    """Appends what the pane writes from now on to ``log_path``, in place of an earlier pipe; ``note`` comes first."""
-    log = shlex.quote(log_path)
+def pipe_to(where: str, log_path: str, max_bytes: int, *, note: str = "") -> Command:
+    """Appends what the pane writes from now on to ``log_path``, in place of an earlier pipe; ``note`` comes first.
+
+    A log of ``max_bytes`` goes to ``<log_path>.1``, by its writer: a pipe that tmux opens anew loses what tmux had for
+    the old one. ``dd`` never takes more from the pipe than it writes, and each goes on where the one before it ended.
+    """
+    log, older = shlex.quote(log_path), shlex.quote(f"{log_path}.1")
     said = f"printf '\\r\\n%s\\r\\n' {shlex.quote(note)} >> {log}; " if note else ""
-    shell = f"umask 077; {said}exec cat >> {log}"
+    block = min(_LOG_BLOCK, max_bytes)
+    writer = f"dd bs={block} count={max(1, max_bytes // (2 * block))}"
+    over = "case $did in 0+0*) exit;; esac"
+    rotate = f'[ "$(wc -c < {log})" -lt {max_bytes} ] || mv -f {log} {older}'
+    shell = f"umask 077; {said}while did=$({writer} 2>&1 >> {log}); do {over}; {rotate}; done"
     return command("pipe-pane", "-t", pane_target(where), literal_time(shell))
 
 

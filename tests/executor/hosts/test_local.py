@@ -16,6 +16,7 @@ import psutil
 import pytest
 from ptyprocess import PtyProcess
 
+from app.cli.log_reader import LogReader
 from executor.hosts import local_files
 from executor.hosts.link import (
     HostLink,
@@ -382,18 +383,30 @@ def read_until_gone(terminal: PtyProcess) -> bool:
     return False
 
 
-async def test_a_long_log_is_rotated_while_it_grows(link: LocalLink, tmux_sandbox: TmuxSandbox) -> None:
-    """A raw log is capped: the old part aside, the rest in a new file, nothing in between lost."""
-    spawn = tmux_sandbox.spawn(RUN, "echo first; read line; echo second; exec sleep 1000")
+BOUND = 32 * 1024
+COUNTING = "i=0; while [ $i -lt 12000 ]; do i=$((i+1)); echo line-$i; [ $((i % 200)) = 0 ] && sleep 0.03; done"
+
+
+async def test_a_long_log_is_rotated_while_it_grows_and_loses_nothing(tmux_sandbox: TmuxSandbox) -> None:
+    """A raw log is capped: the old part aside, the rest in a new file, every byte in one of them (PAM-OBS-007)."""
+    link = LocalLink(replace(tmux_sandbox.settings, log_max_bytes=BOUND), tmux_sandbox.home)
+    await link.connect()
+    spawn = tmux_sandbox.spawn(RUN, f"{COUNTING}; exec sleep 1000")
     log, old = Path(spawn.log_path), Path(spawn.log_path + ".1")
     await link.spawn(spawn)
-    await eventually(lambda: log.read_bytes() == b"first\r\n")
-    assert await link.rotate_log(RUN, str(log), 100) is False
-    assert await link.rotate_log(RUN, str(log), 3) is True
-    await link.send_keys(RUN, ["Enter"])
-    await eventually(lambda: log.exists() and b"second" in log.read_bytes())
-    assert old.read_bytes() + log.read_bytes() == b"first\r\n\r\nsecond\r\n"
-    assert log.stat().st_mode & 0o777 == 0o600
+    reader, read = LogReader(log), bytearray()
+
+    def all_of_it() -> bool:
+        read.extend(b"".join(reader.new()))
+        return read.endswith(b"line-12000\r\n")
+
+    await eventually(all_of_it)
+    reader.close()
+    assert bytes(read) == b"".join(b"line-%d\r\n" % number for number in range(1, 12_001))
+    assert old.stat().st_size < 2 * BOUND
+    await eventually(log.exists)
+    assert (log.stat().st_mode | old.stat().st_mode) & 0o777 == 0o600
+    await link.close()
 
 
 async def test_files_are_written_whole(link: LocalLink, tmux_sandbox: TmuxSandbox) -> None:

@@ -73,6 +73,7 @@ def _try_words(runner: asyncio.Runner, link: LocalLink, sandbox: TmuxSandbox) ->
             cwd=str(folder),
             env={"OUT": str(out), "WORD": given_words[0]},
             log_path=str(folder / "%Y log"),
+            log_max_bytes=1 << 20,
             title=given_words[0],
             size=(80, 24),
         )
@@ -123,12 +124,14 @@ def test_a_name_that_is_not_ours_never_becomes_a_target(name: str) -> None:
         commands.session_target,
         commands.pane_target,
         commands.kill_session,
-        lambda name: commands.pipe_to(name, "/x"),
+        lambda name: commands.pipe_to(name, "/x", 1),
         lambda name: commands.send_keys(name, ["Enter"]),
         lambda name: commands.paste(name, "x", buffer="b"),
         lambda name: commands.capture(name, TmuxVersion(3, 3), buffer="b"),
         lambda name: commands.attach_terminal(name, read_only=True),
-        lambda name: commands.new_session(name, ["x"], cwd="/", env={}, log_path="/x", title="", size=(1, 1)),
+        lambda name: commands.new_session(
+            name, ["x"], cwd="/", env={}, log_path="/x", log_max_bytes=1, title="", size=(1, 1)
+        ),
     ):
         with pytest.raises(InvalidValue):
             build(name)
@@ -148,10 +151,10 @@ def test_every_command_names_its_target() -> None:
     name, version = "pam-00112233", TmuxVersion(3, 3)
     built = [
         *(commands.attach_control(), commands.attach_terminal(name, read_only=False), commands.server_identity()),
-        *(commands.nudge(), commands.pipe_to(name, "/x"), commands.kill_session(name)),
+        *(commands.nudge(), commands.pipe_to(name, "/x", 1), commands.kill_session(name)),
         *(commands.capture(name, version, buffer="b"), commands.send_keys(name, ["Enter", "x"])),
         commands.paste(name, "x", buffer="b"),
-        commands.new_session(name, ["x"], cwd="/", env={}, log_path="/x", title="", size=(1, 1)),
+        commands.new_session(name, ["x"], cwd="/", env={}, log_path="/x", log_max_bytes=1, title="", size=(1, 1)),
         commands.list_panes(),
     ]
     free = {"set-buffer", "show-buffer", "delete-buffer"}

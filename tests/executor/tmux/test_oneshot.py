@@ -42,7 +42,9 @@ def start_run(sandbox: TmuxSandbox, script: str) -> None:
     """A run's session beside the hub."""
     log = str(sandbox.home / "log")
     argv = ["sh", "-c", script]
-    command = commands.new_session(RUN, argv, cwd="/", env={}, log_path=log, title="t", size=(60, 10))
+    command = commands.new_session(
+        RUN, argv, cwd="/", env={}, log_path=log, log_max_bytes=1 << 20, title="t", size=(60, 10)
+    )
     oneshot.run(sandbox.settings, command)
 
 
