@@ -32,9 +32,7 @@ test: setup      ## every test but those that install agent CLIs from npm
 
 real-cli: setup  ## install the pinned agent CLIs from npm, all or CLIS="claude codex", and drive them against a stub model
 	$(BIN)/python -m tests.support.real_clis $(CLIS)
-	@# Real programs on a busy machine: what failed is driven once more, and a second failure counts.
-	export PAM_REAL_CLIS="$(CLIS)"; $(BIN)/pytest -m real_cli tests/real_cli $(ARGS) \
-	  || $(BIN)/pytest -m real_cli tests/real_cli --last-failed --last-failed-no-failures none $(ARGS)
+	export PAM_REAL_CLIS="$(CLIS)"; $(BIN)/pytest -m real_cli tests/real_cli $(ARGS)
 
 check: setup lint types imports test docs-check ## everything that has to hold before a commit
 

@@ -41,6 +41,12 @@ def take(store: Store, run_id: str, mine: str, *, force: bool, actor: str) -> Le
         return leases.acquire(store, run_id, mine, force=True, actor=actor)
 
 
+def in_the_way(store: Store, run_id: str) -> Lease | None:
+    """The right of somebody who types into a run now, as ``take`` would find it."""
+    held = leases.holder_of(store, run_id)
+    return None if held is None or _dead(held.holder) else held
+
+
 def lost(store: Store, run_id: str) -> str:
     """Why the right is gone, in a sentence."""
     held = leases.holder_of(store, run_id)

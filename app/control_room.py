@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.screen import Screen
 
 import themes
 from app.driver import RoomDriver
@@ -70,6 +71,14 @@ class ControlRoom(Sessions, Notifying):
         self._notice = notice or unknown
         self._notices = self.notices(notify)
         self._drawn = asyncio.Event()
+
+    @property
+    def _background_screens(self) -> list[Screen[Any]]:
+        """What may be seen behind the screen on top. Textual has the one below it there in any case.
+
+        A board below a run would be laid out and drawn at each event, and the run's whole screen with it.
+        """
+        return [] if self._screen_stack and self.screen.styles.background.a == 1 else super()._background_screens
 
     def get_driver_class(self) -> type[Driver]:
         found = super().get_driver_class()

@@ -1,4 +1,5 @@
-"""The operator's terminal: what it sends may go straight to an agent's, and it may go away at any moment.
+"""The operator's terminal: what it sends may go straight to an agent's, its cursor may be lent to one, and it may go
+away at any moment.
 
 Textual's writing thread ends with its first error, and whatever is drawn next waits for it: a control room that nobody
 sees would hang, and hold the executor's lock for ever. So the control room leaves with its window, or the line to it.
@@ -20,13 +21,14 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from screens.keys_in_order import KeysInOrder
+from screens.terminal.cursor import LentCursor
 
 LOOK_S: Final = 0.1
 """How long the reading thread may take to hear that it is to end."""
 
 
 class RoomDriver(LinuxDriver):
-    """Textual's driver, on a terminal that may be gone, and whose keys another may have."""
+    """Textual's driver, on a terminal that may be gone, and whose keys and cursor another may have."""
 
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
@@ -36,6 +38,15 @@ class RoomDriver(LinuxDriver):
         self._parser = XTermParser(debug)
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._tick: asyncio.TimerHandle | None = None
+        self.cursor = LentCursor(forms=os.environ.get("TERM") != "linux")
+
+    def write(self, data: str) -> None:
+        super().write(self.cursor.behind(data))
+
+    def stop_application_mode(self) -> None:
+        """On every way out: a program has the terminal, the control room ends, or it has failed."""
+        super().write(self.cursor.put_away())
+        super().stop_application_mode()
 
     def run_input_thread(self) -> None:
         """Reads; everything else is done on the app's loop, so that keys stay in order whoever has them."""
@@ -58,8 +69,9 @@ class RoomDriver(LinuxDriver):
         """Give it to whoever has the keys; the rest is Textual's."""
         text = self._decode(data)
         app = self._app
-        if isinstance(app, KeysInOrder) and app.straight is not None:
-            text = app.straight(text, self._cell())
+        taker = app.taker if isinstance(app, KeysInOrder) else None
+        if taker is not None:
+            text = taker(text, self._cell())
         if text:
             for message in self._parser.feed(text):
                 self.process_message(message)

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
 from executor.settings import ExecutorSettings
-from executor.tmux import commands, oneshot
+from executor.tmux import oneshot
 from executor.tmux.channel import Channel
 from executor.tmux.client_records import ClientRecords
+from executor.tmux.commands import looking, serving, targets
 from executor.tmux.control import ControlClient, Replies
 from executor.tmux.errors import TmuxError, TmuxGone, TmuxRefused
 from executor.tmux.panes import PaneListing, PaneState, ServerIdentity, parse_identity, parse_listing
@@ -137,7 +138,7 @@ class PaneSource:
 
         ``history`` is how many lines of scrollback the rows begin with. Raises InvalidValue for a session not ours.
         """
-        subscription = Subscription(self, commands.checked_session(session), on_frame, history)
+        subscription = Subscription(self, targets.checked_session(session), on_frame, history)
         with self._lock:
             self._subscriptions.append(subscription)
         self._awake()
@@ -219,7 +220,7 @@ class PaneSource:
         )
         try:
             await client.connect()
-            (identity,) = await client.run(commands.server_identity())
+            (identity,) = await client.run(serving.server_identity())
             self._server = _identity(identity)
             await asyncio.to_thread(self._records.add, client.pid)
         except BaseException:
@@ -244,7 +245,7 @@ class PaneSource:
         try:
             if not channel.up and not self._down:
                 return
-            clock, rows = await channel.run(commands.list_panes())
+            clock, rows = await channel.run(looking.list_panes())
             listing = parse_listing(_text(b"\n".join(clock)), map(_text, rows))
             await self._capture_dirty(channel, listing, watched)
         except (TmuxError, ValueError) as error:
@@ -261,7 +262,7 @@ class PaneSource:
                 self._show(session, state="gone", note="")
             elif self._view(session).dirty(pane, history):
                 # By its id: the session's active pane may be one that the operator made.
-                command = commands.capture(pane.pane_id, version, buffer=channel.buffer, history=history)
+                command = looking.capture(pane.pane_id, version, buffer=channel.buffer, history=history)
                 wanted.append((pane, channel.post(command)))
             else:
                 self._show(session, cursor=pane.cursor)

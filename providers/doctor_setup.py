@@ -40,7 +40,7 @@ def setup_checks(
         yield _hooks(f"{name} hooks", provider, practice, version, known)
     on = provider.hooks.proven or practice.unproven_hooks
     if practice.cwd is not None and known is not None and on:
-        yield _first_run(f"{name} first run", provider, environ, practice, version, known)
+        yield _first_run(f"{name} first run", provider, environ, practice, known)
 
 
 def logins(provider: Provider, environ: Mapping[str, str]) -> list[str]:
@@ -105,14 +105,12 @@ def _hooks(name: str, provider: Provider, practice: Practice, version: str | Non
     return Check(name, "ok", f"on, proven{with_}{other}")
 
 
-def _first_run(
-    name: str, provider: Provider, environ: Mapping[str, str], practice: Practice, version: str | None, known: Recipe
-) -> Check:
+def _first_run(name: str, provider: Provider, environ: Mapping[str, str], practice: Practice, known: Recipe) -> Check:
     try:
         env = agent_env(provider, environ, practice.gateway, _MODEL)
     except InvalidValue:
         return Check(name, "na", "cannot be told while the gateway cannot lead it")
-    at = Setting(practice.home, environ.get("HOME", ""), practice.cwd or "/", _SIGNAL, env, version)
+    at = Setting(practice.home, environ.get("HOME", ""), practice.cwd or "/", _SIGNAL, env)
     due, faults = [], []
     for answer in known.setup(at).answers:
         try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from providers.environment import inherited
-from providers.gateway import Gateway, lead
+from providers.gateway import Gateway, Lead, lead
 from providers.program import find, machine_values, named_program
 from providers.provider import PromptRoute, Provider
 from providers.recipes.recipe import HookSetup
@@ -73,30 +73,17 @@ def plan(
         ProviderUnavailable: the program is not installed.
     """
     _check_request(provider, model, args, approvals)
-    if resume and not (conversation_id and provider.conversation.resume):
-        raise InvalidValue(f"Provider {provider.name!r} cannot resume this run: no conversation of it is known.")
-    inherits = inherited(environ)
-    values: dict[str, str | tuple[str, ...] | None] = {
-        **machine_values(inherits),
-        "prompt": clean_prompt(prompt),
-        "model": model,
-        "conversation_id": conversation_id,
-        "run_id": run_id,
-        "cwd": str(cwd),
-        "args": tuple(args),
-        "approvals": provider.approvals[approvals] if approvals else (),
-        "hooks": setup.args if setup else (),
-    }
+    template = _template(provider, conversation_id, resume=resume)
+    inherits, given = inherited(environ), setup or HookSetup()
+    run = {"prompt": clean_prompt(prompt), "model": model, "conversation_id": conversation_id, "run_id": run_id}
+    flags = {"args": tuple(args), "approvals": provider.approvals[approvals] if approvals else (), "hooks": given.args}
+    values = {**machine_values(inherits), **run, "cwd": str(cwd), **flags}
     values["bin"] = named_program(provider, values)
-    template = provider.conversation.resume if resume else provider.argv
     led = lead(provider, gateway, values)
     values["gateway"] = led.args
-    named, *rest = render(template, values)
-    argv = (find(provider, named, inherits, Path(cwd)), *rest)
-    env = {**_env(provider, {**inherits, **led.env}, values, led.unset), **(setup.env if setup else {})}
-    # The operator's own keys are no less secret where the gateway's stands in their place.
-    secrets = [(name, found[name]) for found in (inherits, env) for name in provider.keys if found.get(name)]
-    secrets += led.secrets.items()
+    argv = _argv(provider, template, values, inherits, Path(cwd))
+    env = {**_env(provider, {**inherits, **led.env}, values, led.unset), **given.env}
+    secrets = _secrets(provider, inherits, env, led)
     _check_argv(argv, secrets)
     return LaunchPlan(
         provider=provider.name,
@@ -132,11 +119,6 @@ def clean_prompt(prompt: str | None) -> str | None:
     return kept if kept.strip() else None
 
 
-def _route(provider: Provider, template: Template) -> PromptRoute:
-    """A command line that resumes may have no place for a prompt where the one that begins has."""
-    return "paste" if provider.prompt == "argv" and not mentions(template, "prompt") else provider.prompt
-
-
 def _check_request(provider: Provider, model: str | None, args: Sequence[str], approvals: str | None) -> None:
     if provider.bin is None and not args:
         raise InvalidValue(
@@ -152,11 +134,35 @@ def _check_request(provider: Provider, model: str | None, args: Sequence[str], a
         raise InvalidValue(f"Provider {provider.name!r} has no approval mode {approvals!r}; it has {known}.")
 
 
+def _template(provider: Provider, conversation_id: str | None, *, resume: bool) -> Template:
+    """The command line of a run that begins, or of one that goes on."""
+    if not resume:
+        return provider.argv
+    if not (conversation_id and provider.conversation.resume):
+        raise InvalidValue(f"Provider {provider.name!r} cannot resume this run: no conversation of it is known.")
+    return provider.conversation.resume
+
+
+def _argv(
+    provider: Provider, template: Template, values: Values, inherits: Mapping[str, str], cwd: Path
+) -> tuple[str, ...]:
+    named, *rest = render(template, values)
+    return (find(provider, named, inherits, cwd), *rest)
+
+
 def _env(provider: Provider, inherits: Mapping[str, str], values: Values, unset: Sequence[str]) -> dict[str, str]:
     filled = {name: fill(text, values) for name, text in provider.env.items()}
     kept = {name: value for name, value in inherits.items() if name not in unset}
     env = {**kept, **{name: value for name, value in filled.items() if value is not None}}
     return {name: value for name, value in env.items() if name not in provider.unset}
+
+
+def _secrets(
+    provider: Provider, inherits: Mapping[str, str], env: Mapping[str, str], led: Lead
+) -> list[tuple[str, str]]:
+    """Keys by the names that the operator knows them by; his own are no less secret where the gateway's stands."""
+    own = [(name, found[name]) for found in (inherits, env) for name in provider.keys if found.get(name)]
+    return [*own, *led.secrets.items()]
 
 
 def _check_argv(argv: Sequence[str], secrets: Sequence[tuple[str, str]]) -> None:
@@ -177,3 +183,8 @@ def _check_argv(argv: Sequence[str], secrets: Sequence[tuple[str, str]]) -> None
                 f"The value of {name} stands in the run's prompt or arguments, where every user of the machine can "
                 "read it: leave it out, the agent inherits the variable."
             )
+
+
+def _route(provider: Provider, template: Template) -> PromptRoute:
+    """A command line that resumes may have no place for a prompt where the one that begins has."""
+    return "paste" if provider.prompt == "argv" and not mentions(template, "prompt") else provider.prompt

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
-from textual import events
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
@@ -16,14 +15,13 @@ from screens import actions, marks, session
 from screens.actions import Here
 from screens.activity_filter import GRAMMAR, KINDS, lets, wanted
 from screens.activity_state import PAGE, ActivityState
-from screens.deeds import DeedsScreen
 from screens.desk import Desk
+from screens.filtered import FilteredScreen
 from screens.keys_in_order import room_of
 from screens.messages import OpenItem, OpenPlace, OpenProject, OpenRun
 from screens.session import Facts
 from screens.widgets.event_facts import EventFacts
 from screens.widgets.filter_line import FilterLine
-from screens.widgets.footer import Hint
 from screens.widgets.journal import JournalList
 from screens.widgets.tabs import TabLine
 from store.history import Page, Wanted
@@ -35,10 +33,9 @@ SETTLED_S: Final = 1.0
 BURST: Final = 5
 """Pages of new events that are taken at once; beyond that the newest are read anew."""
 _UNREADABLE: Final = ("The journal cannot be read now. Nothing of it is lost.", "g tries again")
-_FILTER_HINTS: Final = (Hint("↵", "keep", "", True), Hint("esc", "clear", "screen.do('activity.leave')", True))
 
 
-class ActivityScreen(DeedsScreen):
+class ActivityScreen(FilteredScreen):
     """One for the whole control room."""
 
     PLACE = "activity"
@@ -102,7 +99,7 @@ class ActivityScreen(DeedsScreen):
         kind = session.text(facts, "kind")
         self.kinds.chosen = next((at for at, each in enumerate(KINDS) if each.name == kind), 0)
         self.filter.put(session.text(facts, "filter"))
-        self._narrow()
+        self.narrow()
 
     # What happens
 
@@ -111,27 +108,11 @@ class ActivityScreen(DeedsScreen):
         if message.again:
             self.action_open()
 
-    def on_journal_list_scrolled(self) -> None:
+    def on_cursor_lines_scrolled(self) -> None:
         """The cursor goes along with what is seen."""
         first, last = self.journal.seen
         if not first <= self.state.place <= last:
             self._go(first if self.state.place < first else last)
-
-    def on_filter_line_changed(self, _: FilterLine.Changed) -> None:
-        self._narrow()
-
-    def on_filter_line_left(self) -> None:
-        self.set_focus(None)
-        self.refresh_hints()
-
-    def on_descendant_focus(self, _: events.DescendantFocus) -> None:
-        self.refresh_hints()
-
-    def refresh_hints(self) -> None:
-        if self.filter.typing:
-            self.footer.show(_FILTER_HINTS)
-        else:
-            super().refresh_hints()
 
     # What the keys do
 
@@ -168,7 +149,7 @@ class ActivityScreen(DeedsScreen):
 
     def action_show_kind(self, index: int) -> None:
         self.kinds.chosen = index
-        self._narrow()
+        self.narrow()
 
     def action_step(self, step: int) -> None:
         self._go(self.state.place + step)
@@ -179,19 +160,11 @@ class ActivityScreen(DeedsScreen):
     def action_edge(self, step: int) -> None:
         self.go(self._restart() if step < 0 else self._to_the_oldest())
 
-    def action_filter(self) -> None:
-        self.filter.ask()
-
     def action_leave(self) -> None:
-        if self.filter.text:
-            self.filter.action_clear()
-        elif self.kinds.chosen:
+        if self.kinds.chosen and not self.filter.text:
             self.action_show_kind(0)
         else:
-            self.action_back()
-
-    def action_back(self) -> None:
-        self.action_home()
+            super().action_leave()
 
     def action_drawer(self) -> None:
         self.say("All of it is here already.")
@@ -207,7 +180,7 @@ class ActivityScreen(DeedsScreen):
         if self.state.wants_older or self.state.wants_newer:
             self.go(self._read_on())
 
-    def _narrow(self) -> None:
+    def narrow(self) -> None:
         asked = wanted(self.filter.text, KINDS[self.kinds.chosen])
         if asked != self._wanted:
             self._wanted = asked

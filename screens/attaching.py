@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 from textual.worker import Worker
 
-from screens.dialogs import Confirm
 from screens.model.attach import Attachment
 from screens.place import PlaceScreen
+from screens.taking_over import take_over
 from screens.widgets.terminal import TerminalWidget
 from store.errors import LeaseHeld
 from store.records import Event, Run
@@ -45,7 +45,7 @@ class Attaching:
             try:
                 attachment = await place.model.attach(run.id)
             except LeaseHeld as held:
-                if not await self._take_over(held):
+                if not await place.app.push_screen_wait(take_over(held, no="Leave it")):
                     return True
                 attachment = await place.model.attach(run.id, force=True)
             if attachment is None:
@@ -77,17 +77,6 @@ class Attaching:
             self._shown(None)
             if sentence:
                 self._place.say(sentence, tone)
-
-    async def _take_over(self, held: LeaseHeld) -> bool:
-        sure = await self._place.app.push_screen_wait(
-            Confirm(
-                "Take this terminal over?",
-                f"{held.details['holder']} types into it now. Their keys go nowhere from then on; they are told.",
-                yes="Take it over",
-                no="Leave it",
-            )
-        )
-        return bool(sure)
 
     def _open(self, run: Run, attachment: Attachment) -> None:
         self.run, self._attachment = run, attachment

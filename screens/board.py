@@ -24,18 +24,12 @@ from screens.session import Facts
 from screens.welcome import welcome
 from screens.widgets.column import CardColumn
 from screens.widgets.filter_line import FilterLine
-from screens.widgets.footer import Hint
 from screens.widgets.peek import Peek
 from screens.widgets.tabs import TabLine
 from store.records import ITEM_STATUSES, Event, Item, ItemStatus
 
 PEEKABLE: Final = 16
 """Lines from which a peek leaves room for cards."""
-_FILTER_HINTS: Final = (
-    Hint("↵", "keep", "", True),
-    Hint("^s", "save", "screen.do('board.save-filter')", True),
-    Hint("esc", "clear", "screen.do('board.unfilter')", True),
-)
 MANY: Final = 64
 """From this many touched ids on, the whole board is read at once."""
 _HINTS: dict[ItemStatus, tuple[str, ...]] = {
@@ -52,6 +46,7 @@ class BoardScreen(BoardSeveral):
     PLACE = "board"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("board")]
     AUTO_FOCUS = ""
+    CLEARS = "unfilter"
 
     def __init__(self, desk: Desk, project_id: str | None) -> None:
         super().__init__(desk)
@@ -189,30 +184,21 @@ class BoardScreen(BoardSeveral):
     def on_card_column_opened(self) -> None:
         self.action_open()
 
-    def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
+    def narrow(self) -> None:
         if self.state is not None:
-            self.state.filter = Filter.of(message.text)
+            self.state.filter = Filter.of(self.filter.text)
             self.narrowed(self.state.filter)
             self.paint(ITEM_STATUSES)
 
-    def on_filter_line_left(self) -> None:
+    def filter_left(self) -> None:
         """The keys go to what was found: to the column they were in, else to the first that has any."""
         found = [status for status in ITEM_STATUSES if self.columns[status].card]
         if found and self.active.card is None:
             self._activate(found[0])
         self.active.focus()
 
-    def on_descendant_focus(self) -> None:
-        self.refresh_hints()
-
     def on_paste(self) -> None:
         self.say("A card has no place for what was pasted. Press n first: it becomes a new item.", "waiting")
-
-    def refresh_hints(self) -> None:
-        if self.filter.typing:
-            self.footer.show(_FILTER_HINTS)
-        else:
-            super().refresh_hints()
 
     # What the keys do
 
@@ -301,7 +287,7 @@ class BoardScreen(BoardSeveral):
         self.refresh_hints()
 
     def _look(self) -> None:
-        if self.peek.display:
+        if self.peek.display and self.is_current:
             self.peek.look_at(self.here().card, self.desk.clock())
 
     async def _show_all(self, everything: bool) -> None:

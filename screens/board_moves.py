@@ -13,13 +13,13 @@ from screens.board_state import BoardState, beside, legal, next_legal
 from screens.desk import Desk
 from screens.dialogs import Confirm, NewItemDialog
 from screens.model import CardView
-from screens.saved_filters import FilteredScreen
+from screens.saved_filters import SavedFilters
 from screens.widgets.column import CardColumn
 from screens.widgets.spans import quoted
 from store.records import Item, ItemStatus
 
 
-class BoardMoves(FilteredScreen):
+class BoardMoves(SavedFilters):
     """The half of the board that writes; the other half draws."""
 
     columns: dict[ItemStatus, CardColumn]

@@ -65,7 +65,7 @@ class BoardSeveral(BoardMoves):
 
     def refresh_hints(self) -> None:
         count = len(self.state.selected) if self.state else 0
-        if not count:
+        if not count or self.filter.typing:
             super().refresh_hints()
             return
         hints = [Hint(str(count), "selected", "", True)]

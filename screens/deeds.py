@@ -5,9 +5,10 @@ from __future__ import annotations
 from screens.dialogs import Confirm, EditLine, HelpKeys, NewProject, ProjectPicker, StartRun
 from screens.keys_in_order import room_of
 from screens.messages import GoHome, Gone, OpenDrawer, OpenItem, OpenPlace, OpenProject, OpenRun, QuitRoom, TakeTerminal
+from screens.taking_over import take_over
 from screens.waiting import WaitingScreen
 from screens.widgets.spans import quoted
-from store.errors import NotFound
+from store.errors import LeaseHeld, NotFound
 from store.records import Item, Run
 
 
@@ -120,8 +121,15 @@ class DeedsScreen(WaitingScreen):
                 self.say(f"Asked {run.session_name} to stop.", "good")
 
     async def _take_terminal(self, run: Run) -> None:
+        """Attach on all of the operator's terminal; while another types, to look on or to take it over."""
         with self.trying("Looking for the session…"):
-            argv = await self.model.attach_command(run.id)
+            try:
+                argv = await self.model.attach_command(run.id)
+            except LeaseHeld as held:
+                taken = await self.app.push_screen_wait(take_over(held, no="Look on"))
+                if taken is None:
+                    return
+                argv = await self.model.attach_command(run.id, force=taken, read_only=not taken)
             self.request(TakeTerminal(tuple(argv)))
 
     async def _edit(self, item: Item) -> None:

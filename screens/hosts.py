@@ -20,8 +20,10 @@ from screens.dialogs.reconcile import ReconcilePlan
 from screens.messages import OpenRun
 from screens.model import CardView, RunView
 from screens.model.hosts import HostView, Machine
+from screens.shelling import Shelling
 from screens.widgets.rows import Rows
 from screens.widgets.sheet import Sheet
+from screens.widgets.terminal import TerminalWidget
 from store.records import Event, Host
 
 
@@ -37,6 +39,8 @@ class HostsScreen(DeedsScreen):
         self.table = Rows(hosts_rows.HOSTS, id="hosts", nothing="No host yet.")
         self.facts = Sheet(id="host-facts")
         self.lives = Rows(hosts_rows.RUNS, id="host-runs")
+        self.shell = TerminalWidget(desk.keys("terminal.leave"), id="shell")
+        self.shelling = Shelling(self, self.shell, self._shell_shown)
         self.views: Sequence[HostView] = ()
         self.machine = Machine()
         self._asked: dict[str, int] = {}
@@ -49,6 +53,7 @@ class HostsScreen(DeedsScreen):
         with Horizontal(id="host-body"):
             yield self.facts
             yield self.lives
+        yield self.shell
 
     def on_mount(self) -> None:
         self._enter(inside=False)
@@ -100,6 +105,12 @@ class HostsScreen(DeedsScreen):
     def on_rows_opened(self) -> None:
         self.action_enter()
 
+    def on_terminal_widget_left(self) -> None:
+        self.shelling.leave()
+
+    def on_terminal_widget_ended(self, message: TerminalWidget.Ended) -> None:
+        self.go(self.shelling.end(message.why))
+
     # What the keys do
 
     def action_enter(self) -> None:
@@ -146,6 +157,10 @@ class HostsScreen(DeedsScreen):
         """Not in this version: the action's reason says so before this is reached."""
         self.say(ONE_MACHINE, "waiting")
 
+    def action_shell(self) -> None:
+        if view := self.chosen:
+            self.ask(self.shelling.open(where=f"on {view.host.name}"))
+
     def action_able(self) -> None:
         if view := self.chosen:
             self.ask(self._able(view))
@@ -186,6 +201,9 @@ class HostsScreen(DeedsScreen):
         self.table.refresh()
         self.lives.refresh()
         self.refresh_hints()
+
+    def _shell_shown(self, shown: bool) -> None:
+        self.set_class(shown, "-shell")
 
     async def _able(self, view: HostView) -> None:
         host = view.host

@@ -24,10 +24,12 @@ from screens.item_moves import ItemMoves
 from screens.messages import OpenItem, OpenRun
 from screens.model import CardView, ItemView
 from screens.place import TALL
+from screens.shelling import Shelling
 from screens.widgets.entries import EntryList
 from screens.widgets.outline_row import MARKS
 from screens.widgets.peek import Peek
 from screens.widgets.prose import Prose
+from screens.widgets.terminal import TerminalWidget
 from store.records import Event, Run
 from store.usage import RollUp
 
@@ -45,6 +47,8 @@ class ItemScreen(ItemMoves):
         self.entries = EntryList(desk.clock)
         self.peek = Peek(desk.model, ("a", "attaches"))
         self.text = Prose(id="item-text", nothing="No description. e writes one.")
+        self.shell = TerminalWidget(desk.keys("terminal.leave"), id="shell")
+        self.shelling = Shelling(self, self.shell, self._shell_shown)
         self._amounts: RollUp | None = None
 
     def compose_place(self) -> Iterator[Widget]:
@@ -53,6 +57,7 @@ class ItemScreen(ItemMoves):
             yield self.text
             yield self.entries
         yield self.peek
+        yield self.shell
 
     def here(self) -> Here:
         view = self.view
@@ -91,11 +96,19 @@ class ItemScreen(ItemMoves):
         self._look()
 
     def on_resize(self, event: Resize) -> None:
-        self.peek.display = event.size.height >= TALL
-        self.call_after_refresh(self._look)
+        self._make_room(event.size.height)
+
+    def on_terminal_widget_left(self) -> None:
+        self.shelling.leave()
+
+    def on_terminal_widget_ended(self, message: TerminalWidget.Ended) -> None:
+        self.go(self.shelling.end(message.why))
 
     def on_entry_list_opened(self) -> None:
         self.action_open()
+
+    def action_shell(self) -> None:
+        self.ask(self.shelling.open(self.here().directory))
 
     def action_step(self, step: int) -> None:
         self.entries.step(step)
@@ -117,8 +130,19 @@ class ItemScreen(ItemMoves):
         else:
             self.say("Nothing to open yet: s starts a run, n makes a child.", "waiting")
 
+    def _shell_shown(self, shown: bool) -> None:
+        """It lies over the page; nothing of that is looked at meanwhile."""
+        self.set_class(shown, "-shell")
+        if shown:
+            self.peek.close()
+        self._make_room(self.size.height)
+
+    def _make_room(self, height: int) -> None:
+        self.peek.display = height >= TALL and not self.has_class("-shell")
+        self.call_after_refresh(self._look)
+
     def _look(self) -> None:
-        if self.view is not None and self.peek.display:
+        if self.view is not None and self.peek.display and self.is_current:
             self.peek.look_at(self.view.card, self.desk.clock())
 
     def _head(self, view: ItemView) -> Content:

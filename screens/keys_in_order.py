@@ -59,6 +59,11 @@ class KeysInOrder(App[None]):
             self._begin()
             await self._let_in(event)
 
+    @property
+    def taker(self) -> Straight | None:
+        """Who has what the terminal sends now; while keys wait that were typed before, the rest lines up behind."""
+        return None if self._waiting or self._passing or self._held else self.straight
+
     async def on_mount(self) -> None:
         self.screen_change_signal.subscribe(self, self._screen_changed, immediate=True)
 

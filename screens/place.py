@@ -23,6 +23,7 @@ from screens.actions import BY_ID, Here
 from screens.bursts import Bursts
 from screens.desk import Desk
 from screens.keys_in_order import room_of
+from screens.layouts import keep_told
 from screens.messages import Drawn
 from screens.session import Facts
 from screens.widgets.footer import FooterLine, Hint
@@ -49,6 +50,7 @@ class PlaceScreen(Screen[None]):
 
     def __init__(self, desk: Desk) -> None:
         super().__init__()
+        keep_told(self)
         self.desk = desk
         self.model = desk.model
         self.header = HeaderBar(desk.clock)
@@ -87,6 +89,9 @@ class PlaceScreen(Screen[None]):
 
     async def load(self) -> None:
         """Read everything that is shown."""
+
+    async def arrive(self) -> None:
+        """What is done first, before anything that the operator has typed meanwhile."""
 
     async def changed(self, events: Sequence[Event]) -> None:
         """Read again what these events may have changed."""
@@ -199,6 +204,7 @@ class PlaceScreen(Screen[None]):
             self.restore(self.desk.session.of(self.remembered_as))
             self._opened = True
         self.refresh_hints()
+        await self.arrive()
         room_of(self).release_keys(place=True)
         self.call_after_refresh(self.post_message, Drawn())
 

@@ -16,12 +16,12 @@ from screens import actions, run_signals, stopping
 from screens.actions import Here
 from screens.attaching import Attaching
 from screens.bursts import touched
-from screens.confine import one_line
 from screens.desk import Desk
 from screens.model import CardView, RunView
 from screens.run_log import RunLog
 from screens.run_moves import FIND, RunMoves
 from screens.sentences import sentence
+from screens.shelling import Shelling
 from screens.widgets.event_list import EventList
 from screens.widgets.filter_line import FilterLine
 from screens.widgets.pane import ROWS, Pane, watch
@@ -59,6 +59,7 @@ class RunScreen(RunMoves):
         self.live = TerminalWidget(leave, id="live")
         self.shell = TerminalWidget(leave, id="shell")
         self.attaching = Attaching(self, self.live, self._attached)
+        self.shelling = Shelling(self, self.shell, self._shell_shown)
         self.run_log = RunLog(desk.model, run_id)
         self.signals = Rows(run_signals.HEADINGS, id="signals", nothing=run_signals.NONE)
         self.signals.add_class("-active")
@@ -107,9 +108,12 @@ class RunScreen(RunMoves):
         self.events.show(events)
         self.signals.show(run_signals.signals(events, view.run, self.desk.clock()))
         self._tell_stop(before, view, events)
-        if self._attach_at_once:
-            self._attach_at_once = False
-            self.action_attach()
+
+    async def arrive(self) -> None:
+        run = self.here().run
+        if self._attach_at_once and run is not None:
+            self.action_show_tab(0)
+            await self._attach_to(run)
 
     def take(self, events: Sequence[Event]) -> None:
         self.attaching.heed(events)
@@ -144,14 +148,13 @@ class RunScreen(RunMoves):
 
     def on_terminal_widget_left(self, message: TerminalWidget.Left) -> None:
         if message.terminal is self.shell:
-            self.set_focus(None)
-            self.action_show_tab(0)
+            self.shelling.leave()
         else:
             self.go(self.attaching.end("Back here; the agent goes on.", "good"))
 
     def on_terminal_widget_ended(self, message: TerminalWidget.Ended) -> None:
         if message.terminal is self.shell:
-            self.go(self._close_shell(message.why))
+            self.go(self.shelling.end(message.why))
         else:
             self.go(self.attaching.end(message.why or "The session let go of the terminal.", "waiting"))
 
@@ -165,8 +168,7 @@ class RunScreen(RunMoves):
         self.action_attach()
 
     def action_shell(self) -> None:
-        if self.view is not None:
-            self.ask(self._open_shell(self.view.run.cwd))
+        self.ask(self.shelling.open(self.here().directory))
 
     def action_tab(self, step: int) -> None:
         self.action_show_tab((self.tabs.chosen + step) % len(self.tabs.names))
@@ -227,25 +229,12 @@ class RunScreen(RunMoves):
         if self.attaching.run is None:
             self.remove_class("-full")
 
-    async def _open_shell(self, directory: str) -> None:
-        if not self.shell.connected:
-            dial = None
-            with self.trying("Starting a shell…"):
-                dial = await self.model.shell(directory)
-            if dial is None:
-                self.say("This machine has no terminal of pam's own; open a shell in another window.", "bad")
-                return
-            self.shell.connect(dial)
-            self.tabs.names = (*NAMES, "Shell")
-        self.shell.border_title = f"Shell in {one_line(directory)}, {self.shell.way_out} comes back"
-        self.action_show_tab(TABS.index("shell"))
-
-    async def _close_shell(self, why: str) -> None:
-        await self.shell.disconnect()
-        self.set_focus(None)
-        self.tabs.names = NAMES
-        self.action_show_tab(0)
-        self.say(why or "The shell has ended.")
+    def _shell_shown(self, shown: bool) -> None:
+        """It has a tab as long as it lives; where another is read meanwhile, that one stays."""
+        seen = TABS[self.tabs.chosen] == "shell"
+        self.tabs.names = (*self.tabs.names[: len(NAMES)], *(["Shell"] if self.shelling.lives else []))
+        if shown or seen:
+            self.action_show_tab(TABS.index("shell") if shown else 0)
 
     def _watch(self, view: RunView) -> None:
         """Follow the session from the moment it is up, anew for each attempt."""

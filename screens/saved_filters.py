@@ -8,8 +8,9 @@ from typing import Final
 from screens.confine import one_line
 from screens.deeds import DeedsScreen
 from screens.dialogs import EditLine, FilterPicker
+from screens.filtered import FilteredScreen
 from screens.filters import Filter
-from screens.widgets.filter_line import FilterLine
+from screens.widgets.footer import Hint
 from screens.widgets.spans import clip, quoted
 
 KEY: Final = "filters"
@@ -18,13 +19,12 @@ LONGEST: Final = 40
 """Characters of a name."""
 
 
-class FilteredScreen(DeedsScreen):
-    """A place with a filter line; its filters are the same as those of the other places."""
+class SavedFilters(FilteredScreen):
+    """A place whose filters are kept by name; they are the same as those of the other places."""
 
-    filter: FilterLine
-
-    def action_filter(self) -> None:
-        self.filter.ask()
+    def filter_hints(self) -> list[Hint]:
+        keep, clear = super().filter_hints()
+        return [keep, Hint("^s", "save", f"screen.do('{self.PLACE}.save-filter')", True), clear]
 
     def action_save_filter(self) -> None:
         self.ask(self._save())

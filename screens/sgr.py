@@ -19,13 +19,17 @@ RGB: Final = 0x1000000
 KEEP: Final = -1
 
 BOLD, DIM, ITALIC, UNDERLINE, DOUBLE, REVERSE, CONCEAL, STRIKE, OVERLINE = (1 << bit for bit in range(9))
-ALL: Final = (1 << 9) - 1
+CURLY, DOTTED, DASHED = (1 << bit for bit in range(9, 12))
+"""How a line is drawn; UNDERLINE stands beside them."""
+UNDERLINES: Final = UNDERLINE | DOUBLE | CURLY | DOTTED | DASHED
+ALL: Final = (1 << 12) - 1
 
-_ON = {1: BOLD, 2: DIM, 3: ITALIC, 4: UNDERLINE, 7: REVERSE, 8: CONCEAL, 9: STRIKE, 21: DOUBLE, 53: OVERLINE}
+_ON = {1: BOLD, 2: DIM, 3: ITALIC, 7: REVERSE, 8: CONCEAL, 9: STRIKE, 53: OVERLINE}
+_UNDERLINES = {0: 0, 2: DOUBLE, 3: UNDERLINE | CURLY, 4: UNDERLINE | DOTTED, 5: UNDERLINE | DASHED}
 _OFF = {
     22: BOLD | DIM,
     23: ITALIC,
-    24: UNDERLINE | DOUBLE,
+    24: UNDERLINES,
     27: REVERSE,
     28: CONCEAL,
     29: STRIKE,
@@ -37,11 +41,12 @@ _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
 class Pen(NamedTuple):
-    """Foreground, background and attributes that the next character is drawn with."""
+    """Foreground, background, attributes and colour of the underline that the next character is drawn with."""
 
     fore: int | None = None
     back: int | None = None
     attributes: int = 0
+    line: int | None = None
 
 
 class Edit(NamedTuple):
@@ -51,23 +56,25 @@ class Edit(NamedTuple):
     back: int | None = KEEP
     keep: int = ALL
     add: int = 0
+    line: int | None = KEEP
 
     def with_attributes(self, off: int, on: int) -> Edit:
         """This edit, then ``off`` taken away and ``on`` added."""
-        return Edit(self.fore, self.back, self.keep & ~off, self.add & ~off | on)
+        return self._replace(keep=self.keep & ~off, add=self.add & ~off | on)
 
 
 PLAIN: Final = Pen()
-_RESET: Final = Edit(None, None, 0, 0)
+_RESET: Final = Edit(None, None, 0, 0, None)
 
 
 def after(pen: Pen, parameters: str) -> Pen:
     """The pen that ``CSI parameters m`` leaves behind; what is not understood leaves it as it was."""
-    fore, back, keep, add = edit(parameters)
+    fore, back, keep, add, line = edit(parameters)
     return Pen(
         pen.fore if fore == KEEP else fore,
         pen.back if back == KEEP else back,
         pen.attributes & keep | add,
+        pen.line if line == KEEP else line,
     )
 
 
@@ -75,8 +82,7 @@ def after(pen: Pen, parameters: str) -> Pen:
 def edit(parameters: str) -> Edit:
     """Read ``parameters``; both forms of extended colour count, ``38;2;r;g;b`` and ``38:2::r:g:b``.
 
-    Blinking is left out on purpose: nothing on the operator's screen moves by itself. Underline colour is read over,
-    Rich has no word for it.
+    Blinking is left out on purpose: nothing on the operator's screen moves by itself.
     """
     if found := _TRUE_COLOUR.fullmatch(parameters):
         layer, *levels = map(int, found.groups())
@@ -98,13 +104,16 @@ def edit(parameters: str) -> Edit:
 
 
 def rich_style(pen: Pen, colours: TerminalColours) -> Style:
-    """The Rich style of a pen on a terminal of these colours; always 24-bit, so no filter has to translate it."""
-    fore, back, bits = pen
+    """The Rich style of a pen on a terminal of these colours; always 24-bit, so no filter has to translate it.
+
+    Of an underline it says whether it is single or double.
+    """
+    fore, back, bits, _ = pen
     if not bits:
-        return Style.from_color(_rich_colour(fore, colours, True), _rich_colour(back, colours, False))
+        return Style.from_color(rich_colour(fore, colours, True), rich_colour(back, colours, False))
     return Style(
-        color=_rich_colour(fore, colours, True),
-        bgcolor=_rich_colour(back, colours, False),
+        color=rich_colour(fore, colours, True),
+        bgcolor=rich_colour(back, colours, False),
         bold=bool(bits & BOLD),
         dim=bool(bits & DIM),
         italic=bool(bits & ITALIC),
@@ -117,13 +126,30 @@ def rich_style(pen: Pen, colours: TerminalColours) -> Style:
     )
 
 
+@lru_cache(maxsize=8192)
+def rich_colour(colour: int | None, colours: TerminalColours, foreground: bool) -> Color:
+    """A pen's colour as Rich has it; ``None`` is that of text or of ground."""
+    if colour is None:
+        return Color.parse(colours.foreground if foreground else colours.background)
+    if colour & RGB:
+        return Color.from_rgb(colour >> 16 & 255, colour >> 8 & 255, colour & 255)
+    if colour < 16:
+        return Color.parse(colours.palette[colour])
+    if colour >= 232:
+        grey = 8 + (colour - 232) * 10
+        return Color.from_rgb(grey, grey, grey)
+    red, rest = divmod(colour - 16, 36)
+    green, blue = divmod(rest, 6)
+    return Color.from_rgb(_LEVELS[red], _LEVELS[green], _LEVELS[blue])
+
+
 def _simple(so_far: Edit, group: list[int]) -> Edit:
     code = group[0]
     if code == 0:
         return _RESET
-    if code == 4 and len(group) > 1:
-        style = DOUBLE if group[1] == 2 else UNDERLINE
-        return so_far.with_attributes(UNDERLINE | DOUBLE, style if group[1] else 0)
+    if code in (4, 21):
+        style = 2 if code == 21 else group[1] if len(group) > 1 else 1
+        return so_far.with_attributes(UNDERLINES, _UNDERLINES.get(style, UNDERLINE))
     if code in _ON:
         return so_far.with_attributes(0, _ON[code])
     if code in _OFF:
@@ -136,12 +162,16 @@ def _simple(so_far: Edit, group: list[int]) -> Edit:
         return so_far._replace(fore=None)
     if code == 49:
         return so_far._replace(back=None)
+    if code == 59:
+        return so_far._replace(line=None)
     return so_far
 
 
 def _coloured(so_far: Edit, code: int, colour: int) -> Edit:
-    if colour == KEEP or code == 58:
+    if colour == KEEP:
         return so_far
+    if code == 58:
+        return so_far._replace(line=colour)
     return so_far._replace(fore=colour) if code == 38 else so_far._replace(back=colour)
 
 
@@ -163,22 +193,6 @@ def _spread_colour(groups: list[list[int]], position: int) -> tuple[int, int]:
     if mode == 2 and len(values) == 3:
         return _rgb(*values), position + 4
     return KEEP, len(groups)
-
-
-@lru_cache(maxsize=8192)
-def _rich_colour(colour: int | None, colours: TerminalColours, foreground: bool) -> Color:
-    if colour is None:
-        return Color.parse(colours.foreground if foreground else colours.background)
-    if colour & RGB:
-        return Color.from_rgb(colour >> 16 & 255, colour >> 8 & 255, colour & 255)
-    if colour < 16:
-        return Color.parse(colours.palette[colour])
-    if colour >= 232:
-        grey = 8 + (colour - 232) * 10
-        return Color.from_rgb(grey, grey, grey)
-    red, rest = divmod(colour - 16, 36)
-    green, blue = divmod(rest, 6)
-    return Color.from_rgb(_LEVELS[red], _LEVELS[green], _LEVELS[blue])
 
 
 def _number(text: str) -> int:

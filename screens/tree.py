@@ -45,11 +45,6 @@ MOST_FOLDS: Final = 2_000
 TYPED: Final = 0.06
 REST: Final = 0.1
 """Seconds that the rows have to rest before it is read what they have used."""
-_FILTER_HINTS: Final = (
-    Hint("↵", "keep", "", True),
-    Hint("^s", "save", "screen.do('tree.save-filter')", True),
-    Hint("esc", "clear", "screen.do('tree.leave')", True),
-)
 _PICK_HINTS: Final = (
     Hint("↵", "hang it here", "screen.do('tree.open')", True),
     Hint("j/k", "go", "", True),
@@ -181,7 +176,7 @@ class TreeScreen(TreeWalk):
         if side is not None:
             self._sided = self.side.display = side
         self.filter.put(session.text(facts, "filter"))
-        self._narrow()
+        self.narrow()
         self.state.find(session.text(facts, "item"))
         self.paint()
 
@@ -213,29 +208,24 @@ class TreeScreen(TreeWalk):
     def on_outline_shaped(self, message: Outline.Shaped) -> None:
         self.list.set_class(message.columns, "-columns")
 
-    def on_outline_scrolled(self) -> None:
+    def on_cursor_lines_scrolled(self) -> None:
         self._rest()
 
-    def on_filter_line_changed(self) -> None:
+    def filter_typed(self) -> None:
         """What is typed shows at once; a large tree follows when the keys rest, so that none of them waits for it."""
         if self._typing is not None:
             self._typing.stop()
         if self.state is not None and self.state.count > LARGE:
-            self._typing = self.set_timer(TYPED, self._narrow)
+            self._typing = self.set_timer(TYPED, self.narrow)
         else:
-            self._narrow()
+            self.narrow()
 
-    def on_filter_line_left(self) -> None:
-        self._narrow()
+    def filter_left(self) -> None:
+        self.narrow()
         self.outline.focus()
 
-    def on_descendant_focus(self, _: events.DescendantFocus) -> None:
-        self.refresh_hints()
-
     def refresh_hints(self) -> None:
-        if self.filter.typing:
-            self.footer.show(_FILTER_HINTS)
-        elif self.picking:
+        if self.picking and not self.filter.typing:
             self.footer.show(_PICK_HINTS)
         else:
             super().refresh_hints()
@@ -251,10 +241,8 @@ class TreeScreen(TreeWalk):
     def action_leave(self) -> None:
         if self.picking:
             self.stop_picking()
-        elif self.filter.text:
-            self.filter.action_clear()
         else:
-            self.action_home()
+            super().action_leave()
 
     def action_side(self) -> None:
         self._sided = not self.side.display
@@ -279,8 +267,7 @@ class TreeScreen(TreeWalk):
         self._rest()
         self.refresh_hints()
 
-    def _narrow(self) -> None:
-        """Show what the filter line asks for."""
+    def narrow(self) -> None:
         state, wanted = self.state, Filter.of(self.filter.text)
         if self._typing is not None:
             self._typing.stop()

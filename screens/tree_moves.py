@@ -9,14 +9,14 @@ from screens.board_state import next_legal
 from screens.desk import Desk
 from screens.dialogs import Confirm, NewItemDialog
 from screens.model import CardView
-from screens.saved_filters import FilteredScreen
+from screens.saved_filters import SavedFilters
 from screens.tree_state import TreeState
 from screens.tree_targets import trouble
 from screens.widgets.spans import quoted
 from store.records import ItemStatus
 
 
-class TreeMoves(FilteredScreen):
+class TreeMoves(SavedFilters):
     """The half of the tree that writes; the other half draws."""
 
     def __init__(self, desk: Desk) -> None:

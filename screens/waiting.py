@@ -1,8 +1,9 @@
-"""Runs that wait for the operator: who is next, and what is asked answered without going there."""
+"""Runs that wait for the operator: who is next, and what is asked answered, or a prompt given, without going there."""
 
 from __future__ import annotations
 
-from screens.dialogs import AnswerRun
+from screens.chips import waits
+from screens.dialogs import AnswerRun, PromptRun
 from screens.messages import OpenRun
 from screens.place import PlaceScreen
 from screens.widgets.spans import quoted
@@ -17,7 +18,7 @@ class WaitingScreen(PlaceScreen):
 
     def action_answer(self) -> None:
         if run := self.here().run:
-            self.ask(self._answer(run))
+            self.ask(self._answer(run) if waits(run) else self._prompt(run))
 
     def go_to_waiting(self, run_id: str) -> None:
         """Show a run that waits; where one is shown already, this one takes its place."""
@@ -54,3 +55,22 @@ class WaitingScreen(PlaceScreen):
             self.say(f"Answered; {run.provider} goes on with {about}.", "good")
         elif how == "pressed":
             self.say(f"Answered. {run.provider} says that it goes on once it is done with what it asked for.", "good")
+
+    async def _prompt(self, run: Run) -> None:
+        view = None
+        with self.trying("Reading the run…"):
+            view = await self.model.run(run.id)
+        if view is None:
+            return
+        told = await self.app.push_screen_wait(PromptRun(view, self.model))
+        if told is None:
+            return
+        about = quoted(view.item.title)
+        if told.status == "confirmed":
+            self.say(f"{run.provider} has taken it up, for {about}.", "good")
+        elif told.status == "unconfirmed":
+            self.say(told.reason or f"It was typed; {run.provider} did not say that it took it up.", "waiting")
+        elif told.status == "typed":
+            self.say(f"It was typed into {run.provider}, for {about}.", "good")
+        else:
+            self.say(f"It is typed once {run.provider} takes prompts, for {about}.")

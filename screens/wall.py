@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
-from textual import events
 from textual.binding import BindingType
 from textual.widget import Widget
 from textual.widgets import Static
@@ -23,7 +22,6 @@ from screens.wall_frames import WallFrames
 from screens.wall_grid import Grid, grid_for
 from screens.wall_state import WallState
 from screens.widgets.filter_line import FilterLine
-from screens.widgets.footer import Hint
 from screens.widgets.pane import ROWS
 from screens.widgets.spans import Span
 from screens.widgets.tile_wall import TileWall
@@ -32,7 +30,6 @@ from store.records import Event
 
 MANY: Final = 64
 """From this many touched runs on, all of them are read at once."""
-_FILTER_HINTS: Final = (Hint("↵", "keep", "", True), Hint("esc", "clear", "screen.do('wall.leave')", True))
 _ORDERS: Final = {"need": "who needs you first", "start": "oldest first"}
 
 
@@ -114,8 +111,7 @@ class WallScreen(AttachingWall):
         if session.text(facts, "order") == "start":
             self.state.order = "start"
         self.filter.put(session.text(facts, "filter"))
-        self.state.words = self.filter.text
-        self.state.settle()
+        self.state.narrow(self.filter.text)
         self.state.find(session.text(facts, "run"))
         self.paint()
 
@@ -130,23 +126,9 @@ class WallScreen(AttachingWall):
             if message.again:
                 self.action_full()
 
-    def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
-        self.state.words = message.text
-        self.state.settle()
+    def narrow(self) -> None:
+        self.state.narrow(self.filter.text)
         self.paint()
-
-    def on_filter_line_left(self) -> None:
-        self.set_focus(None)
-        self.refresh_hints()
-
-    def on_descendant_focus(self, _: events.DescendantFocus) -> None:
-        self.refresh_hints()
-
-    def refresh_hints(self) -> None:
-        if self.filter.typing:
-            self.footer.show(_FILTER_HINTS)
-        else:
-            super().refresh_hints()
 
     # What the keys do
 
@@ -192,15 +174,6 @@ class WallScreen(AttachingWall):
 
     def action_edge(self, step: int) -> None:
         self._go(0 if step < 0 else len(self.state.shown) - 1)
-
-    def action_filter(self) -> None:
-        self.filter.ask()
-
-    def action_leave(self) -> None:
-        if self.state.words:
-            self.filter.action_clear()
-        else:
-            self.action_home()
 
     # Below
 

@@ -7,8 +7,8 @@ from typing import Final
 from textual.geometry import Region
 
 from screens.attaching import Attaching
-from screens.deeds import DeedsScreen
 from screens.desk import Desk
+from screens.filtered import FilteredScreen
 from screens.widgets.terminal import TerminalWidget
 from screens.widgets.tile_wall import TileWall
 from store.records import Run
@@ -17,7 +17,7 @@ LEAST: Final = (40, 6)
 """Columns and rows of a tile's screen below which the run's own screen is the better place to type."""
 
 
-class AttachingWall(DeedsScreen):
+class AttachingWall(FilteredScreen):
     """A wall with one terminal, which lies over the tile that is attached."""
 
     tiles: TileWall

@@ -22,7 +22,7 @@ class WallState:
     def __init__(self) -> None:
         self.order: Order = "need"
         self.words = ""
-        """The filter as it was typed."""
+        """The filter as it was typed; ``narrow`` sets it."""
         self._views: dict[str, RunView] = {}
         self._shown: list[RunView] = []
         self._chosen = ""
@@ -67,6 +67,11 @@ class WallState:
             if any(id_ in ids for id_ in (view.run.id, view.item.id, view.project.id, view.run.host_id)):
                 about.add(view.run.id)
         return about - {""}
+
+    def narrow(self, words: str) -> None:
+        """Show only those that a filter lets through."""
+        self.words = words
+        self.settle()
 
     def settle(self) -> None:
         """Sort and filter anew; the chosen one stays chosen, or who stands in its place now."""

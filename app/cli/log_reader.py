@@ -25,7 +25,7 @@ class LogReader:
         self._file: BinaryIO | None = None
 
     def new(self) -> Iterator[bytes]:
-        """What was written since the last time; a file that was rotated away is complete (executor.tmux.commands)."""
+        """What was written since the last time; a file that was rotated away is complete (``sessions.pipe_to``)."""
         if self._file is None:
             self._file = self._begin()
         while self._file is not None:

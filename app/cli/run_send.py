@@ -55,7 +55,7 @@ def keys(call: Call, wanted: str, keys_: tuple[str, ...], typed: str, no_wait: b
     A KEY is Enter, Escape, Tab, BackTab, Space, Up, Down, Left, Right, Home, End, PageUp, PageDown, Backspace, Delete,
     C-c, C-d, or a single character such as y or 1.
     """
-    from executor.tmux.commands import check_keys, check_typed
+    from executor.tmux.commands.keying import check_keys, check_typed
 
     check_keys(keys_)
     if typed:

@@ -8,7 +8,6 @@ import select
 import subprocess
 import sys
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -16,6 +15,7 @@ import click
 from app.cli import output
 from app.cli.call import Call
 from app.cli.declare import command, option
+from app.own_command import own_command
 from executor import lock
 from store import errors
 from store.errors import ExecutorNotRunning, PamError
@@ -66,7 +66,7 @@ def _detach(call: Call) -> int:
     flags = ["--home", str(call.home.path), "--config", call.config_named][: 4 if call.config_named else 2]
     with log.open("ab") as narration:
         daemon = subprocess.Popen(
-            [sys.executable, "-P", _launcher(), "up", "--json", *filter(None, flags)],
+            own_command("up", "--json", *filter(None, flags)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=narration,
@@ -89,14 +89,6 @@ def _runs_already(call: Call) -> bool:
     if state.running:
         call.emit({"executor": state.as_json()}, f"An executor runs already, pid {state.pid}.")
     return state.running
-
-
-def _launcher() -> str:
-    """The file of the console script's entry: started by its path, so that no directory around can stand in for it."""
-    spec = find_spec("pam_launch")
-    if spec is None or spec.origin is None:
-        raise ExecutorNotRunning("pam is not installed as it should be: pam_launch is missing. Install it again.")
-    return spec.origin
 
 
 def _daemon_log(home: Home) -> Path:

@@ -36,6 +36,16 @@ ROWS: Final = 30
 """Bottom rows of the screen in which a question stands."""
 
 
+async def settled(reads: Ledger, made: Delivery, seconds: float) -> Delivery:
+    """A delivery once nothing more will become of it, or as it is when the time is up."""
+    delivery = made
+    end = asyncio.get_running_loop().time() + seconds
+    while not delivery.over and asyncio.get_running_loop().time() < end:
+        await asyncio.sleep(LOOK_S / 2)
+        delivery = await reads.call(deliveries.get, made.id)
+    return delivery
+
+
 class Answering:
     """The answer to what a run asks, as it was when it was shown."""
 
@@ -73,21 +83,13 @@ class Answering:
 
     async def _press(self, keys: Sequence[str], text: str) -> None:
         made = await self._writes.call(deliveries.queue_keys, self._run.id, keys, typed=text, actor=ACTOR)
-        delivery = await self._over(made)
+        delivery = await settled(self._reads, made, TYPED_S)
         if not delivery.over:  # it must not be typed at some later time, into something else
             why = "The executor did not get to it in time; nothing was typed. Try again."
             refused = await self._writes.call(deliveries.refuse, made.id, why, actor=ACTOR)
             delivery = refused or delivery
         if delivery.status in ("refused", "unconfirmed"):
             raise Conflict(delivery.reason or f"It was {delivery.status}.")
-
-    async def _over(self, made: Delivery) -> Delivery:
-        delivery = made
-        end = asyncio.get_running_loop().time() + TYPED_S
-        while not delivery.over and asyncio.get_running_loop().time() < end:
-            await asyncio.sleep(LOOK_S / 2)
-            delivery = await self._reads.call(deliveries.get, made.id)
-        return delivery
 
     async def _goes_on(self, seconds: float) -> bool:
         """Whether the run left its question within this time."""

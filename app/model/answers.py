@@ -1,4 +1,4 @@
-"""Answers to what agents ask: pressed by the executor, seen to be taken."""
+"""Answers to what agents ask, and prompts: typed by the executor, seen to be taken."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import cast, get_args
 
-from app.model.access import Access, of_one_moment
-from app.model.answering import Answering
+from app.model.access import ACTOR, Access, of_one_moment
+from app.model.answering import Answering, settled
 from app.model.wall import views_of
 from executor import lock
-from executor.tmux.commands import check_keys, check_typed
+from executor.tmux.commands.keying import check_keys, check_typed
 from providers.catalog import Catalog
 from providers.provider import Answers
 from screens.chips import waits
 from screens.model.answers import AskKind, Choice, ChoiceName, Question, Taken
-from store import journal, runs
+from store import deliveries, journal, runs
 from store.database import Store
 from store.errors import Conflict, ExecutorNotRunning
-from store.records import Run
+from store.records import Delivery, Run
 
+TAKEN_UP_S = 8.0
+"""How long it is waited for a prompt to be taken up: the executor gives an agent that is at rest five seconds."""
 SAID_LATELY = 30
 """Events of a run among which its question is."""
 _WANTS_WORDS = ("question",)
@@ -39,12 +41,24 @@ class AnswersParts(Access):
         if text:
             check_typed(text)
         run = question.view.run
-        if not (await asyncio.to_thread(lock.state, self._around.home)).running:
-            raise ExecutorNotRunning("No executor runs, so nothing was typed. `pam up --detach` starts one.")
+        await self._need_executor()
         catalog = await asyncio.to_thread(self._around.catalog)
         answers = _answers(catalog, run.provider)
         answering = Answering(self._reads, self._writes, self._panes, run, answers.shows)
         return await answering.carry_out(keys, text)
+
+    async def prompt(self, run: Run, text: str) -> Delivery:
+        """As the protocol says."""
+        await self._need_executor()
+        made = await self._writes.call(deliveries.queue_prompt, run.id, text, actor=ACTOR)
+        delivery = await settled(self._reads, made, TAKEN_UP_S)
+        if delivery.status == "refused":
+            raise Conflict(f"Nothing was typed. {delivery.reason}")
+        return delivery
+
+    async def _need_executor(self) -> None:
+        if not (await asyncio.to_thread(lock.state, self._around.home)).running:
+            raise ExecutorNotRunning("No executor runs, so nothing was typed. `pam up --detach` starts one.")
 
 
 @of_one_moment

@@ -14,7 +14,6 @@ from app.model.access import ACTOR, Access, of_one_moment
 from app.model.activity import seen
 from executor import lock
 from executor.capture import Frame
-from executor.tmux import oneshot
 from providers.catalog import Catalog
 from screens.chips import waits
 from screens.model import (
@@ -31,7 +30,7 @@ from screens.model import (
 )
 from store import board, history, hosts, items, journal, leases, moves, projects, runs, silence, usage
 from store.database import Store
-from store.errors import Conflict, PamError, TmuxUnavailable
+from store.errors import PamError, TmuxUnavailable
 from store.home import Home
 from store.records import ITEM_STATUSES, Event, Item, ItemStatus, Project, Run
 from store.unset import UNSET
@@ -141,15 +140,6 @@ class CoreParts(Access):
     async def remember_theme(self, name: str) -> None:
         """As the protocol says."""
         await asyncio.to_thread(set_key, self._around.config, "ui.theme", name)
-
-    async def attach_command(self, run_id: str) -> Sequence[str]:
-        """As the protocol says."""
-        run = await self._reads.call(runs.get, run_id)
-        if run.pane_id is None:
-            raise Conflict(f"{run.session_name} has no session to attach to: the run is {run.status}.")
-        argv = oneshot.attach_argv(self._around.settings, run.session_name, read_only=False)
-        # pam may stand in a tmux of the operator's; that one's marks would make tmux refuse to attach.
-        return ["env", "-u", "TMUX", "-u", "TMUX_PANE", *argv]
 
     # Streams
 

@@ -31,10 +31,11 @@ from executor.hosts.link import (
 )
 from executor.processes import Ended, Liveness, ProcessId
 from executor.settings import ExecutorSettings
-from executor.tmux import commands, framing, oneshot
+from executor.tmux import framing, oneshot
 from executor.tmux.channel import Channel
 from executor.tmux.client_records import ClientRecords
-from executor.tmux.commands import Command
+from executor.tmux.commands import keying, looking, serving, sessions, targets
+from executor.tmux.commands.words import Command
 from executor.tmux.control import ControlClient, Replies
 from executor.tmux.errors import TmuxError, TmuxRefused
 from executor.tmux.introductions import changing_sessions
@@ -152,7 +153,7 @@ class LocalLink:
         """As HostLink says."""
         try:
             if self._channel.up:
-                clock, panes = await self._channel.run(commands.list_panes())
+                clock, panes = await self._channel.run(looking.list_panes())
                 self._mind_socket()
                 return parse_listing(_text(clock), map(_decoded, panes))
             listing = await asyncio.to_thread(oneshot.list_panes, self._settings)
@@ -176,18 +177,18 @@ class LocalLink:
     async def capture(self, where: str, *, history: int | None = 0) -> tuple[str, ...]:
         """As HostLink says."""
         version = self._server.version if self._server else OLDEST
-        command = commands.capture(where, version, buffer=self._channel.buffer, history=history)
+        command = looking.capture(where, version, buffer=self._channel.buffer, history=history)
         return captured(await self._act(command, where), version)
 
     async def nudge(self) -> None:
         """As HostLink says."""
-        await self._act(commands.nudge(), commands.HUB)
+        await self._act(serving.nudge(), targets.HUB)
 
     # -- acting ---------------------------------------------------------------------------------------------------
 
     async def spawn(self, spawn: Spawn) -> str:
         """As HostLink says."""
-        command = commands.new_session(
+        command = sessions.new_session(
             spawn.session,
             spawn.argv,
             cwd=spawn.cwd,
@@ -215,25 +216,25 @@ class LocalLink:
         """As HostLink says."""
         try:
             async with changing_sessions(self._home):
-                await self._act(commands.kill_session(session, pane), session)
+                await self._act(sessions.kill_session(session, pane), session)
         except NoSuchSession:
             return False
         return True
 
     async def send_keys(self, where: str, keys: Sequence[str]) -> None:
         """As HostLink says."""
-        await self._act(commands.send_keys(where, keys), where)
+        await self._act(keying.send_keys(where, keys), where)
 
     async def paste(self, where: str, text: str, *, submit: bool) -> None:
         """As HostLink says."""
-        await self._act(commands.paste(where, text, buffer=self._channel.buffer), where)
+        await self._act(keying.paste(where, text, buffer=self._channel.buffer), where)
         if submit:
             await asyncio.sleep(ENTER_AFTER_S)
-            await self._act(commands.send_keys(where, ["Enter"]), where)
+            await self._act(keying.send_keys(where, ["Enter"]), where)
 
     async def reopen_log(self, where: str, log_path: str, note: str) -> None:
         """As HostLink says."""
-        await self._act(commands.pipe_to(where, log_path, self._settings.log_max_bytes, note=note), where)
+        await self._act(sessions.pipe_to(where, log_path, self._settings.log_max_bytes, note=note), where)
 
     async def _act(self, command: Command, where: str) -> Replies:
         try:

@@ -18,7 +18,7 @@ from executor.supervision import readiness
 from executor.supervision.epoch import Epoch, epoch_of
 from executor.supervision.readiness import Intake, Refuse, Verdict, Wait, intake_of, judge, question, reads_keys
 from executor.supervision.station import AWAY_RETRY_S, Bell, Station, listing_of
-from executor.tmux.commands import NAMED_KEYS
+from executor.tmux.commands.keying import NAMED_KEYS
 from providers.catalog import Catalog
 from providers.launch import clean_prompt
 from store import deliveries, leases, runs

@@ -10,7 +10,8 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from executor.terminal import ghostty
+from executor.terminal import ghostty, links
+from executor.terminal.gaps import mended
 from executor.terminal.ghostty import library
 
 SCROLLBACK: Final = 5_000
@@ -27,7 +28,7 @@ _MODES: Final = {
     "mouse_sgr": 1006,
     "paste": 2004,
 }
-_SHAPES: Final = ("bar", "block", "underline", "block")
+_SHAPES: Final = ("bar", "block", "underline", "default")
 
 
 class Cursor(NamedTuple):
@@ -36,7 +37,8 @@ class Cursor(NamedTuple):
     x: int = 0
     y: int = 0
     visible: bool = True
-    shape: str = "block"
+    shape: str = "default"
+    """``block``, ``bar`` or ``underline``, with ``blinking`` before it; ``default`` until a program asks for one."""
 
 
 class Engine:
@@ -63,6 +65,8 @@ class Engine:
         self._check(self._calls.render_state_row_iterator_new(None, ctypes.byref(self._iterator)))
         self._buffer = ctypes.create_string_buffer(1 << 16)
         self._replies = ghostty.WritePty(lambda _t, _u, data, size: _none(reply(ctypes.string_at(data, size))))
+        self._linked = False
+        self._seam = b""
         self._bells = ghostty.Bell(lambda _t, _u: _none(bell()))
         self._copies = ghostty.Clipboard(lambda _t, _u, write: _copied(write, copy))
         self._set_up(colours)
@@ -75,6 +79,9 @@ class Engine:
 
     def feed(self, data: bytes) -> None:
         """Draw what the program wrote."""
+        if not self._linked:
+            self._linked = links.MARK in data or links.MARK in self._seam + data[: len(links.MARK)]
+            self._seam = (self._seam + data[-len(links.MARK) :])[-len(links.MARK) :]
         self._calls.terminal_vt_write(self._handle, data, len(data))
 
     def resize(self, columns: int, rows: int) -> None:
@@ -91,8 +98,10 @@ class Engine:
         """The rows that are looked at, ``rows`` of them."""
         drawn = self._formatted().split("\r\n")[: self.rows]
         drawn += [""] * (self.rows - len(drawn))
-        if "" in drawn:
-            self._colour_grounds(drawn)
+        if any(not row or "\x1b" in row for row in drawn):
+            self._mend(drawn)
+        if self._linked:
+            self._trace_links(drawn)
         return drawn
 
     def cursor(self) -> Cursor:
@@ -100,7 +109,9 @@ class Engine:
         self._check(self._calls.render_state_update(self._state, self._handle))
         at = ghostty.CursorState()
         self._check(self._calls.render_state_get(self._state, ghostty.STATE_CURSOR, ctypes.byref(at)))
-        shape = _SHAPES[at.visual_style] if 0 <= at.visual_style < len(_SHAPES) else "block"
+        shape = _SHAPES[at.visual_style] if 0 <= at.visual_style < len(_SHAPES) else "default"
+        if at.blinking and shape != "default":
+            shape = f"blinking {shape}"
         return Cursor(at.viewport_x, at.viewport_y, bool(at.visible and at.viewport_has_value), shape)
 
     def modes(self) -> list[str]:
@@ -127,6 +138,8 @@ class Engine:
     def _set_up(self, colours: tuple[str, str] | None) -> None:
         self._set(ghostty.OPT_SCROLLBACK_MAX_LINES, ctypes.byref(ctypes.c_size_t(SCROLLBACK)))
         self._set(ghostty.OPT_MODE_DEFAULT, ctypes.byref(ghostty.ModeConfig(GRAPHEME_CLUSTERS, True)))
+        # No program can ask for a hollow one, so that is what tells that none has asked.
+        self._set(ghostty.OPT_DEFAULT_CURSOR_STYLE, ctypes.byref(ctypes.c_int(ghostty.CURSOR_HOLLOW)))
         self.feed(b"\x1b[?%dh" % GRAPHEME_CLUSTERS)
         self._set(ghostty.OPT_WRITE_PTY, ctypes.cast(self._replies, ctypes.c_void_p))
         self._set(ghostty.OPT_BELL, ctypes.cast(self._bells, ctypes.c_void_p))
@@ -135,14 +148,15 @@ class Engine:
         for option, colour in zip(options, colours or (), strict=False):
             self._set(option, ctypes.byref(ghostty.Rgb(*bytes.fromhex(colour.removeprefix("#")))))
 
-    def _formatted(self) -> str:
-        """All rows by the library's own writer, which leaves out those that hold nothing but a ground."""
+    def _formatted(self, emit: int = ghostty.FORMAT_VT, top: int = 0, bottom: int | None = None) -> str:
+        """Rows by the library's own writer, which leaves out those that hold nothing but a ground."""
         selection = ghostty.Selection()
-        for ref, x, y in ((selection.start, 0, 0), (selection.end, self.columns - 1, self.rows - 1)):
+        last = self.rows - 1 if bottom is None else bottom
+        for ref, x, y in ((selection.start, 0, top), (selection.end, self.columns - 1, last)):
             ref.size = ctypes.sizeof(ref)
             point = ghostty.Point(ghostty.POINT_VIEWPORT, ghostty.PointValue(x, y, 0))
             self._check(self._calls.terminal_grid_ref(self._handle, point, ctypes.byref(ref)))
-        options = ghostty.FormatterOptions(emit=ghostty.FORMAT_VT, selection=ctypes.pointer(selection))
+        options = ghostty.FormatterOptions(emit=emit, selection=ctypes.pointer(selection))
         options.extra.size = ctypes.sizeof(options.extra)
         options.extra.screen.size = ctypes.sizeof(options.extra.screen)
         formatter = ctypes.c_void_p()
@@ -163,8 +177,8 @@ class Engine:
         self._check(result)
         return ctypes.string_at(self._buffer, size.value).decode("utf-8", "replace")
 
-    def _colour_grounds(self, drawn: list[str]) -> None:
-        """Fill in empty rows that were erased in a colour."""
+    def _mend(self, drawn: list[str]) -> None:
+        """Put right what the library's writer does to cells that hold no text."""
         calls, at = self._calls, ctypes.byref(self._iterator)
         self._check(calls.render_state_update(self._state, self._handle))
         self._check(calls.render_state_get(self._state, ghostty.STATE_ROW_ITERATOR, at))
@@ -172,9 +186,35 @@ class Engine:
         for y, row in enumerate(drawn):
             if not calls.render_state_row_iterator_next(self._iterator):
                 return
-            if not row:
-                self._check(calls.render_state_row_get(self._iterator, ghostty.ROW_CELLS_RAW, ctypes.byref(view)))
-                drawn[y] = _grounds(view.ptr[: view.len]) if view.len else ""
+            if row and "\x1b" not in row:
+                continue
+            self._check(calls.render_state_row_get(self._iterator, ghostty.ROW_CELLS_RAW, ctypes.byref(view)))
+            if view.len:
+                drawn[y] = mended(row, ctypes.string_at(view.ptr, view.len * ctypes.sizeof(ctypes.c_uint64)))
+
+    def _trace_links(self, drawn: list[str]) -> None:
+        """Put the links of a screen into its rows."""
+        rows = self._rows_with_links()
+        if rows:
+            html = self._formatted(ghostty.FORMAT_HTML, rows[0], rows[-1])
+            drawn[rows[0] : rows[-1] + 1] = links.linked(drawn[rows[0] : rows[-1] + 1], html)
+
+    def _rows_with_links(self) -> list[int]:
+        """Their numbers, from the top; a row may be among them that has lost its links."""
+        calls, at = self._calls, ctypes.byref(self._iterator)
+        self._check(calls.render_state_update(self._state, self._handle))
+        self._check(calls.render_state_get(self._state, ghostty.STATE_ROW_ITERATOR, at))
+        row, has = ctypes.c_uint64(), ctypes.c_bool()
+        at_row, at_has = ctypes.byref(row), ctypes.byref(has)
+        found = []
+        for y in range(self.rows):
+            if not calls.render_state_row_iterator_next(self._iterator):
+                break
+            refused = calls.render_state_row_get(self._iterator, ghostty.ROW_RAW, at_row)
+            self._check(refused or calls.row_get(row, ghostty.ROW_HAS_LINKS, at_has))
+            if has.value:
+                found.append(y)
+        return found
 
     def _get(self, key: int, out: Any) -> Any:
         self._check(self._calls.terminal_get(self._handle, key, ctypes.byref(out)))
@@ -187,25 +227,6 @@ class Engine:
     def _check(result: int) -> None:
         if result:
             raise RuntimeError(f"the terminal engine refused a call: {result}")
-
-
-def _grounds(cells: list[int]) -> str:
-    """A row of cells that hold no text but perhaps a colour, packed as the library packs them."""
-    if not any(cells):
-        return ""
-    pieces: list[str] = []
-    last = ""
-    for cell in cells:
-        tag, colour = cell & 3, cell >> 2 & 0xFFFFFF
-        if tag == 2:
-            sgr = f"\x1b[0;48;5;{colour & 255}m"
-        elif tag == 3:
-            sgr = f"\x1b[0;48;2;{colour & 255};{colour >> 8 & 255};{colour >> 16}m"
-        else:
-            sgr = "\x1b[0m"
-        pieces.append(" " if sgr == last else sgr + " ")
-        last = sgr
-    return "".join(pieces) + "\x1b[0m"
 
 
 def _copied(write: Any, copy: Callable[[str], object]) -> None:

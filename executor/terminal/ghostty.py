@@ -30,6 +30,7 @@ OPT_WRITE_PTY: Final = 1
 OPT_BELL: Final = 2
 OPT_COLOR_FOREGROUND: Final = 11
 OPT_COLOR_BACKGROUND: Final = 12
+OPT_DEFAULT_CURSOR_STYLE: Final = 22
 OPT_CLIPBOARD_WRITE: Final = 26
 OPT_SCROLLBACK_MAX_LINES: Final = 28
 OPT_MODE_DEFAULT: Final = 33
@@ -41,9 +42,13 @@ DATA_MODE: Final = 37
 
 STATE_ROW_ITERATOR: Final = 4
 STATE_CURSOR: Final = 18
+ROW_RAW: Final = 2
 ROW_CELLS_RAW: Final = 5
+ROW_HAS_LINKS: Final = 5
+CURSOR_HOLLOW: Final = 3
 
 FORMAT_VT: Final = 1
+FORMAT_HTML: Final = 2
 POINT_VIEWPORT: Final = 1
 SCROLL_BOTTOM: Final = 1
 SCROLL_DELTA: Final = 2
@@ -167,6 +172,7 @@ class CursorState(Sized):
     viewport_x: int
     viewport_y: int
     visible: bool
+    blinking: bool
     visual_style: int
 
 
@@ -240,6 +246,7 @@ _CALLS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "render_state_row_iterator_free": (None, [c_void_p]),
     "render_state_row_iterator_next": (c_bool, [c_void_p]),
     "render_state_row_get": (c_int, [c_void_p, c_int, c_void_p]),
+    "row_get": (c_int, [c_uint64, c_int, c_void_p]),
 }
 
 

@@ -1,7 +1,7 @@
-"""The helper process: one program on a pseudo-terminal, its screen told over stdout, its keys taken from stdin.
+"""A helper process: one program on a pseudo-terminal, its screen told over one pipe, its keys taken from another.
 
-``python -m executor.terminal.helper`` waits until it is told to open a program; so a spare one can be kept warm. It
-ends with its program, when told to, and when whoever started it is gone; the program never outlives it.
+The nursery forks it. It ends with its program, when told to, and when the control room is gone; the program never
+outlives it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from ptyprocess import PtyProcess
 
 from executor.terminal.engine import SYNCHRONIZED, Engine
-from executor.terminal.protocol import INPUT, WORD, Frames, Word, decode_word, encode_word
+from executor.terminal.protocol import INPUT, SEEN, WORD, Frames, Word, decode_word, encode_word
 
 FRAME_S: Final = 1 / 60
 """Between two frames of a program that writes without pause."""
@@ -29,8 +30,12 @@ DRAIN_BYTES: Final = 256 * 1024
 """Most that is read before keys are looked for."""
 HOLD_S: Final = 0.15
 """Longest that a program may keep its screen from being shown, in synchronized output."""
+SET_UP_S: Final = 0.5
+"""How long a program has to say something. Before it does, its terminal may still turn Ctrl-C into its end."""
 _OTHER_KEYS = re.compile(rb"\x1b\[>4(?:;([0-9]))?m")
 _TMUX_SYNC = re.compile(rb"\x1bP=([12])s\x1b\\")
+_LESS_THAN_ONE: Final = 6
+"""Bytes of the longest of these sequences, but for one."""
 _PR_SET_PDEATHSIG: Final = 1
 
 
@@ -49,15 +54,20 @@ class Helper:
         self._shown: list[str] = []
         self._told: Word = {}
         self._changed = False
+        self._unseen = False
         self._last_frame = 0.0
         self._last_key = 0.0
         self._held_since = 0.0
+        self._silent_until = 0.0
         self._other_keys = False
         self._tmux_holds = False
+        self._tail = b""
+        """The end of what was read last: a sequence may come in two pieces."""
 
     def run(self) -> None:
-        """Serve until stdin ends, or the program has ended and all is told."""
+        """Serve until the control room is gone, or the program has ended and all is told."""
         os.set_blocking(self._sink, False)
+        self._say("up", pid=os.getpid())
         try:
             while self._open and not (self._ended and not self._to_room):
                 self._turn()
@@ -72,11 +82,11 @@ class Helper:
         ready = self._wait(fd)
         if self._source in ready:
             self._hear()
-        if fd is not None and self._to_child:
+        if fd is not None and self._to_child and not self._silence():
             self._pass_on(fd)
         if fd is not None and fd in ready:
             self._read(fd)
-        if not self._to_room and self._due() == 0:
+        if self._due() == 0:
             self._show()
         if self._to_room:
             self._flush()
@@ -85,17 +95,20 @@ class Helper:
         """Descriptors to read from. The program is read also while the room is slow: it is shown the latest then."""
         poll = select.poll()
         poll.register(self._source, select.POLLIN)
+        silence = self._silence()
         if child is not None:
-            poll.register(child, select.POLLIN | (select.POLLOUT if self._to_child else 0))
+            poll.register(child, select.POLLIN | (select.POLLOUT if self._to_child and not silence else 0))
         if self._to_room:
             poll.register(self._sink, select.POLLOUT)
-        due = None if self._to_room else self._due()
+        due = self._due()
+        if self._to_child and silence and (due is None or due > silence):
+            due = silence
         found = poll.poll(None if due is None else due * 1000)
         return {fd for fd, event in found if event & (select.POLLIN | select.POLLHUP | select.POLLERR)}
 
     def _due(self) -> float | None:
-        """Seconds until a frame is to be shown; None without anything new."""
-        if not self._changed or self._engine is None:
+        """Seconds until a frame is to be shown; None without anything new, and while the last one is not seen."""
+        if not self._changed or self._engine is None or self._unseen or self._to_room:
             return None
         now = time.monotonic()
         if self._tmux_holds or self._engine.mode(SYNCHRONIZED):
@@ -107,6 +120,10 @@ class Helper:
         pause = 0.0 if now - self._last_key < ECHO_S else FRAME_S
         return max(self._last_frame + pause - now, 0.0)
 
+    def _silence(self) -> float:
+        """Seconds for which keys still wait for the program's first word."""
+        return max(self._silent_until - time.monotonic(), 0.0) if self._silent_until else 0.0
+
     # The room
 
     def _hear(self) -> None:
@@ -117,6 +134,8 @@ class Helper:
             if kind == INPUT:
                 self._last_key = time.monotonic()
                 self._to_child += body
+            elif kind == SEEN:
+                self._unseen = False
             elif kind == WORD:
                 self._obey(decode_word(body))
 
@@ -134,7 +153,8 @@ class Helper:
 
     def _start(self, word: Word) -> None:
         columns, rows = _size(word)
-        argv, env, cwd, colours = word["argv"], word["env"], word.get("cwd"), word.get("colours")
+        argv, env, colours = word["argv"], word["env"], word.get("colours")
+        begin = partial(_be_plain, word.get("cwd"))
         assert isinstance(argv, list)
         try:
             self._engine = Engine(
@@ -145,14 +165,13 @@ class Helper:
                 copy=lambda text: self._say("copy", text=text),
                 colours=(str(colours[0]), str(colours[1])) if isinstance(colours, list) else None,
             )
-            self._child = PtyProcess.spawn(
-                argv, cwd=cwd, env=env, dimensions=(rows, columns), preexec_fn=_die_with_parent
-            )
+            self._child = PtyProcess.spawn(argv, env=env, dimensions=(rows, columns), preexec_fn=begin)
         except (OSError, ValueError) as error:
             self._say("end", status=None, why=f"{argv[0]} can't be run: {error}")
             self._ended = True
             return
         os.set_blocking(self._child.fd, False)
+        self._silent_until = time.monotonic() + SET_UP_S
         self._say("open", pid=self._child.pid)
 
     def _resize(self, engine: Engine, columns: int, rows: int) -> None:
@@ -186,12 +205,15 @@ class Helper:
                 self._finish()
                 return
             taken += len(data)
+            self._silent_until = 0.0
             self._watch(data)
             self._engine.feed(data)
             self._changed = True
 
     def _watch(self, data: bytes) -> None:
         """What the engine does not tell: extended keys, and tmux's own way of synchronized output."""
+        data = self._tail + data
+        self._tail = data[-_LESS_THAN_ONE:]
         if b"\x1b[>4" in data:
             for found in _OTHER_KEYS.finditer(data):
                 self._other_keys = found[1] in (b"1", b"2")
@@ -228,6 +250,7 @@ class Helper:
         self._shown, self._told, self._changed = drawn, told, False
         self._last_frame = time.monotonic()
         if rows or news:
+            self._unseen = True
             self._say("frame", rows=rows, **news)
 
     def _say(self, say: str, **values: object) -> None:
@@ -267,21 +290,19 @@ def _gone_within(child: PtyProcess, seconds: float) -> bool:
     return True
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Linux: be hung up on when the parent is gone, however it went."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGHUP)
 
 
-def main() -> None:
-    """Run on stdin and stdout."""
-    for number in (signal.SIGINT, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_IGN)
-    room = os.getppid()
-    _die_with_parent()
-    if os.getppid() == room:
-        Helper(sys.stdin.fileno(), sys.stdout.fileno()).run()
+def _be_plain(cwd: object) -> None:
+    """In the program's process: what Python and we ignore would be ignored by it, too, such as Ctrl-C in a shell.
 
-
-if __name__ == "__main__":
-    main()
+    Raises OSError without the directory; one that ptyprocess is given leaves a second helper behind then.
+    """
+    if cwd is not None:
+        os.chdir(str(cwd))
+    for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    die_with_parent()

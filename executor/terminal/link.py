@@ -1,7 +1,7 @@
 """The control room's end of its helpers: a program is opened on one, and goes on on another when that dies.
 
-A spare helper is kept warm, so that neither the first attach nor one after a crash waits for Python to start. All of
-this lives on one event loop.
+A nursery is kept warm, so that neither the first attach nor one after a crash waits for Python to start. All of this
+lives on one event loop.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ import asyncio
 import logging
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from executor.terminal.births import Births
 from executor.terminal.ghostty import library_path
 from executor.terminal.pipe import Helper
-from executor.terminal.protocol import INPUT, Word, encode, encode_word
+from executor.terminal.protocol import INPUT, SEEN, Word, encode, encode_word
 
 log = logging.getLogger("pam.terminal")
 
 STARTS: Final = 3
 """Helpers in a row that may die before they have shown anything; after that the terminal is given up."""
-WARM_S: Final = 0.02
-"""Between taking the spare helper and starting the next: what is opened comes first."""
-_COMMAND: Final = (sys.executable, "-I", "-m", "executor.terminal.helper")
+_SEEN: Final = encode(SEEN, b"")
+_COMMAND: Final = (sys.executable, "-I", "-m", "executor.terminal.nursery")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,8 @@ class Frame:
     size: tuple[int, int]
     """Columns and rows of the screen."""
     cursor: tuple[int, int, bool, str]
-    """Column, row, whether it shows, and ``block``, ``bar`` or ``underline``."""
+    """Column, row, whether it shows, and ``block``, ``bar`` or ``underline``, with ``blinking`` before it if it does,
+    or ``default``."""
     modes: frozenset[str] = frozenset()
     """What the program asked of its terminal: ``mouse_press``, ``mouse_any``, ``paste``, ``focus``, ``alternate``…"""
     kitty: int = 0
@@ -88,15 +88,14 @@ class Terminals:
     """Opens programs on helpers."""
 
     def __init__(self, command: Sequence[str] = _COMMAND) -> None:
+        """``command`` starts the nursery."""
         self._command = tuple(command)
-        self._spare: Helper | None = None
+        self._births: Births | None = None
         self._all: set[Helper] = set()
-        self._over = False
 
     def warm(self) -> None:
-        """Have a spare helper. Raises OSError when none can be started."""
-        if self._spare is None or self._spare.gone:
-            self._spare = self._start()
+        """Have a nursery. Raises OSError when it can't be started."""
+        self._nursery()
 
     def open(self, program: Program, columns: int, rows: int, viewer: Viewer) -> Terminal:
         """Run a program; ``viewer`` is told what happens, until ``close``. Raises OSError without a helper."""
@@ -104,32 +103,34 @@ class Terminals:
 
     async def close(self) -> None:
         """End every helper, and with it its program."""
-        self._spare, self._over = None, True
         await asyncio.gather(*(helper.close() for helper in list(self._all)))
+        if self._births is not None:
+            await self._births.close()
 
     def drop(self) -> None:
         """As ``close``, once the loop is over."""
-        self._spare, self._over = None, True
         for helper in list(self._all):
-            helper.kill()
+            helper.drop()
+        if self._births is not None:
+            self._births.drop()
 
     def take(self) -> Helper:
-        """A helper for a program, the spare if there is one. Raises OSError."""
-        helper, self._spare = self._spare, None
-        if helper is None or helper.gone:
-            helper = self._start()
-        asyncio.get_running_loop().call_later(WARM_S, self._warm_again)
-        return helper
+        """A helper for a program. Raises OSError."""
+        try:
+            return self._bear()
+        except OSError:
+            # The nursery has died, and nobody has heard of it so far.
+            return self._bear()
 
-    def _warm_again(self) -> None:
-        if self._all and not self._over:
-            with suppress(OSError):
-                self.warm()
-
-    def _start(self) -> Helper:
-        helper = Helper(self._command, self._all.discard)
+    def _bear(self) -> Helper:
+        helper = Helper(self._nursery(), self._all.discard)
         self._all.add(helper)
         return helper
+
+    def _nursery(self) -> Births:
+        if self._births is None or self._births.gone:
+            self._births = Births(self._command)
+        return self._births
 
 
 class Terminal:
@@ -195,7 +196,10 @@ class Terminal:
         if say == "frame":
             self._fruitless = 0
             self._frame = _frame(word, self._frame)
-            self._viewer.drawn(self._frame)
+            try:
+                self._viewer.drawn(self._frame)
+            finally:
+                self._helper.send(_SEEN)
         elif say == "open":
             self.program_pid = _number(word["pid"])
         elif say == "bell":

@@ -1,29 +1,29 @@
-"""One helper process and the pipes to it; reads and writes never wait."""
+"""One helper and the pipes to it; reads and writes never wait."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from executor.terminal.births import Births
 from executor.terminal.protocol import Frames, Garbled, Word, decode_word, encode_word
 
 log = logging.getLogger("pam.terminal")
 
 LEAVE_S: Final = 3.0
 """How long a helper may take to end; then it is killed."""
-REAP_S: Final = 0.005
 
 
 class Helper:
     """Lives on the loop it was made on. ``forget`` is called once it is gone for good."""
 
-    def __init__(self, command: Sequence[str], forget: Callable[[Helper], object]) -> None:
-        """Raises OSError when it can't be started."""
+    def __init__(self, births: Births, forget: Callable[[Helper], object]) -> None:
+        """Raises OSError when it can't be had."""
+        self._births = births
         self._forget = forget
         self._loop = asyncio.get_running_loop()
         self._over: asyncio.Future[None] = self._loop.create_future()
@@ -31,21 +31,24 @@ class Helper:
         self._lost: Callable[[], object] | None = None
         self._pending = bytearray()
         self._frames = Frames()
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self._dead = False
+        source, self._in = os.pipe()
+        self._out, sink = os.pipe()
+        try:
+            self._number = births.bear(source, sink, self._died)
+        except OSError:
+            self._close_pipes()
+            raise
+        finally:
+            os.close(source)
+            os.close(sink)
         for fd in (self._in, self._out):
             os.set_blocking(fd, False)
         self._loop.add_reader(self._out, self._read)
+        self.pid = 0
+        """Of the process; 0 until it has said so."""
         self.gone = False
         """Whether it has ended, or is about to."""
-
-    @property
-    def pid(self) -> int:
-        """Of the process."""
-        return self._process.pid
 
     def listen(self, hear: Callable[[Word], object], lost: Callable[[], object]) -> None:
         """Where to go with what it says, and with its end."""
@@ -67,16 +70,15 @@ class Helper:
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._over), LEAVE_S)
         if not self._over.done():
-            self._process.kill()
+            self._births.kill(self._number)
             await self._over
 
-    def kill(self) -> None:
-        """End it without a loop; its program is hung up on."""
+    def drop(self) -> None:
+        """Let go of it without a loop: it ends by itself, and hangs up on its program."""
         self._hear = self._lost = None
-        self.gone = True
-        self._process.kill()
-        self._process.wait()
-        self._close_pipes()
+        if not self.gone:
+            self.gone = True
+            self._close_pipes()
         self._forget(self)
 
     def _write(self) -> None:
@@ -103,12 +105,18 @@ class Helper:
             return
         try:
             for _, body in self._frames.feed(data):
-                word = decode_word(body)
-                if self._hear is not None:
-                    self._hear(word)
+                self._heard(decode_word(body))
         except Garbled as error:
             log.error("a terminal's helper said what can't be understood: %s", error)
-            self._process.kill()
+            self._births.kill(self._number)
+
+    def _heard(self, word: Word) -> None:
+        if word["say"] == "up":
+            pid = word["pid"]
+            assert isinstance(pid, int)
+            self.pid = pid
+        elif self._hear is not None:
+            self._hear(word)
 
     def _end(self) -> None:
         self.gone = True
@@ -118,21 +126,19 @@ class Helper:
         self._pending.clear()
         if self._lost is not None:
             self._lost()
-        self._reap(0.0)
+        self._finish()
+
+    def _died(self) -> None:
+        """Its process is no more; what it said last may still be in the pipe."""
+        self._dead = True
+        self._finish()
+
+    def _finish(self) -> None:
+        if self._dead and self.gone:
+            self._forget(self)
+            if not self._over.done():
+                self._over.set_result(None)
 
     def _close_pipes(self) -> None:
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
-
-    def _reap(self, waited: float) -> None:
-        """Collect its end; it has closed its output, so that is a matter of milliseconds."""
-        if self._process.poll() is None:
-            if waited > LEAVE_S:
-                self._process.kill()
-            self._loop.call_later(REAP_S, self._reap, waited + REAP_S)
-            return
-        self._forget(self)
-        if not self._over.done():
-            self._over.set_result(None)
+        for fd in (self._in, self._out):
+            os.close(fd)

@@ -13,6 +13,8 @@ from typing import Final
 
 INPUT: Final = b"i"
 """To the helper: bytes for the program."""
+SEEN: Final = b"s"
+"""To the helper: the last frame is drawn; until then it makes no other, so that none waits behind it."""
 WORD: Final = b"w"
 """Either way: a JSON object whose ``say`` names what it is."""
 LONGEST: Final = 64 * 1024 * 1024

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable
 
-from executor.tmux.commands import Command
+from executor.tmux.commands.words import Command
 from executor.tmux.control import ControlClient, Replies
 from executor.tmux.errors import TmuxError, TmuxGone
 from store.errors import TmuxUnavailable

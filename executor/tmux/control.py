@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from executor.tmux.commands import Command
+from executor.tmux.commands.words import Command
 from executor.tmux.errors import TmuxError, TmuxGone, TmuxRefused, TmuxSilent
 from executor.tmux.framing import Attached, Exiting, Framer, Notice, OutOfStep, Reply
 from executor.tmux.introductions import changing_sessions, introducing

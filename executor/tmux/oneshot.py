@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from executor.settings import ExecutorSettings
-from executor.tmux import commands
-from executor.tmux.commands import Command
+from executor.tmux.commands import attaching, looking, serving, targets
+from executor.tmux.commands.words import Command
 from executor.tmux.errors import TmuxError, TmuxGone, TmuxRefused, TmuxSilent
 from executor.tmux.panes import NO_SERVER, PaneListing, PaneState, ServerIdentity, parse_identity, parse_listing
 from executor.tmux.rows import standalone
@@ -83,7 +83,7 @@ def ensure_server(
         if known is not None:
             _bring_back_socket(settings, known, may_live)
         server = _start_hub(settings)
-        run(settings, commands.server_options(settings, server.version, terminal=_terminal(settings)))
+        run(settings, serving.server_options(settings, server.version, terminal=_terminal(settings)))
     except TmuxError as error:
         raise TmuxUnavailable(
             f"tmux gives no server on socket {settings.tmux_socket!r}: {error}. Agents that run are left alone; try "
@@ -144,7 +144,7 @@ def _start_hub(settings: ExecutorSettings) -> ServerIdentity:
     error: TmuxError = TmuxGone("it was never tried")
     for attempt in range(_START_TRIES):
         try:
-            return parse_identity(run(settings, commands.start_hub(), start=True))
+            return parse_identity(run(settings, serving.start_hub(), start=True))
         except TmuxRefused as refused:
             if str(refused).startswith("duplicate session"):
                 return identity(settings)
@@ -159,7 +159,7 @@ def _start_hub(settings: ExecutorSettings) -> ServerIdentity:
 def identity(settings: ExecutorSettings) -> ServerIdentity:
     """Which server holds our socket. Raises NoServer, NoSocket or another TmuxError; never starts one."""
     try:
-        return parse_identity(run(settings, commands.server_identity()))
+        return parse_identity(run(settings, serving.server_identity()))
     except ValueError as error:
         raise TmuxGone("the server's answer cannot be read") from error
 
@@ -170,7 +170,7 @@ def end_server(settings: ExecutorSettings) -> None:
     No server is fine. Raises TmuxUnavailable when it cannot be told whether it ended.
     """
     try:
-        run(settings, commands.end_server())
+        run(settings, serving.end_server())
     except (NoServer, NoSocket):
         return
     except TmuxError as error:
@@ -187,7 +187,7 @@ def remove_socket(settings: ExecutorSettings) -> None:
 def list_panes(settings: ExecutorSettings) -> PaneListing:
     """Every pane of ours; empty for certain when no server runs. Raises TmuxError when it cannot be told."""
     try:
-        clock, *rows = run(settings, commands.list_panes()).splitlines()
+        clock, *rows = run(settings, looking.list_panes()).splitlines()
         return parse_listing(clock, rows)
     except NoServer:
         return NO_SERVER
@@ -200,7 +200,7 @@ def find_pane(settings: ExecutorSettings, session: str) -> PaneState:
 
     Raises NotFound when there is no such session, TmuxUnavailable when tmux does not answer.
     """
-    commands.checked_session(session)
+    targets.checked_session(session)
     try:
         pane = list_panes(settings).find(session)
     except NoSocket as error:
@@ -224,7 +224,7 @@ def capture(settings: ExecutorSettings, session: str, *, history: int | None = 0
     server = Server(socket_name=settings.tmux_socket, tmux_bin=shutil.which(settings.tmux_bin))
     start = [] if history == 0 else ["-S", "-" if history is None else f"-{history}"]
     # By its id: the session's active pane may be one that the operator made.
-    answer = server.cmd("capture-pane", "-p", "-e", "-N", *start, target=commands.pane_target(pane.pane_id))
+    answer = server.cmd("capture-pane", "-p", "-e", "-N", *start, target=targets.pane_target(pane.pane_id))
     if answer.returncode != 0:
         raise NotFound(f"{session} has no screen: {' '.join(answer.stderr)}.", session=session)
     return standalone(row.encode("utf-8", "surrogateescape") for row in answer.stdout)
@@ -235,13 +235,13 @@ def look_back(settings: ExecutorSettings, session: str, lines: int) -> tuple[str
 
     Unlike ``capture`` it needs no libtmux, which can't be loaded while Textual has the terminal. Raises as ``run``.
     """
-    printed = run(settings, commands.look_back(session, lines))
+    printed = run(settings, looking.look_back(session, lines))
     return standalone(row.encode("utf-8", "surrogateescape") for row in printed.removesuffix("\n").split("\n"))
 
 
 def attach_argv(settings: ExecutorSettings, session: str, *, read_only: bool) -> list[str]:
     """What to exec in a terminal to attach to the session; with ``client_environment``."""
-    return [*commands.server_flags(settings), *commands.attach_terminal(session, read_only=read_only).argv]
+    return [*serving.server_flags(settings), *attaching.attach_terminal(session, read_only=read_only).argv]
 
 
 def typing_argv(settings: ExecutorSettings, session: str, leave: Sequence[str]) -> list[str]:
@@ -249,19 +249,19 @@ def typing_argv(settings: ExecutorSettings, session: str, leave: Sequence[str]) 
 
     ``leave``: the keys that leave, such as ``ctrl+]`` and ``f12``.
     """
-    attach = commands.attach_writer(session).then(commands.leave_by(leave)).then(commands.hint(session))
-    return [*commands.server_flags(settings), *attach.argv]
+    attach = attaching.attach_writer(session).then(attaching.leave_by(leave)).then(attaching.hint(session))
+    return [*serving.server_flags(settings), *attach.argv]
 
 
 def writer_argv(settings: ExecutorSettings, session: str, *, read_only: bool = False) -> list[str]:
     """What to run in a terminal of ours, which knows what tmux can say; with ``client_environment``."""
-    attach = commands.attach_reader(session) if read_only else commands.attach_writer(session)
-    return [*commands.server_flags(settings), "-T", commands.FEATURES, *attach.argv]
+    attach = attaching.attach_reader(session) if read_only else attaching.attach_writer(session)
+    return [*serving.server_flags(settings), "-T", attaching.FEATURES, *attach.argv]
 
 
 def control_argv(settings: ExecutorSettings) -> list[str]:
     """What to run as a control client; with ``client_environment``."""
-    return [*commands.server_flags(settings), "-C", *commands.attach_control().argv]
+    return [*serving.server_flags(settings), "-C", *attaching.attach_control().argv]
 
 
 def client_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -288,7 +288,7 @@ def run(settings: ExecutorSettings, command: Command, *, start: bool = False) ->
 
     Only with ``start`` may it bring up a server.
     """
-    argv = [*commands.server_flags(settings, start=start), *command.argv]
+    argv = [*serving.server_flags(settings, start=start), *command.argv]
     done = _call(argv, settings, start=start)
     if done.returncode == 0:
         return done.stdout

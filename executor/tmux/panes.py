@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from executor.tmux.commands import MARK, PANE_FIELDS, PANE_ID, SESSION_NAME
+from executor.tmux.commands.looking import PANE_FIELDS
+from executor.tmux.commands.sessions import MARK
+from executor.tmux.commands.targets import PANE_ID, SESSION_NAME
 from executor.tmux.version import OLDEST, TmuxVersion, parse_version
 
 
@@ -79,13 +81,13 @@ NO_SERVER = PaneListing(None, 0, ())
 
 
 def parse_identity(text: str) -> ServerIdentity:
-    """What tmux makes of ``commands.IDENTITY_FORMAT``. Raises ValueError."""
+    """What tmux makes of ``serving.IDENTITY_FORMAT``. Raises ValueError."""
     pid, start, version = text.strip().split(":")
     return ServerIdentity(int(pid), int(start), parse_version(f"tmux {version}") or OLDEST)
 
 
 def parse_listing(clock: str, rows: Iterable[str]) -> PaneListing:
-    """Both replies of ``commands.list_panes``. Sessions that are not ours do not appear. Raises ValueError."""
+    """Both replies of ``looking.list_panes``. Sessions that are not ours do not appear. Raises ValueError."""
     identity, _, now = clock.strip().partition(" ")
     panes = (_parse_pane(row) for row in rows)
     return PaneListing(parse_identity(identity), int(now), tuple(pane for pane in panes if pane is not None))

@@ -19,7 +19,7 @@ RAW_SHOW_BUFFER = TmuxVersion(3, 4)
 
 
 def captured(replies: Sequence[Sequence[bytes]], version: TmuxVersion) -> tuple[str, ...]:
-    """The rows that the command built by ``commands.capture`` printed."""
+    """The rows that the command built by ``looking.capture`` printed."""
     if len(replies) == 1:
         return standalone(replies[0])
     rows = replies[1]
@@ -91,6 +91,8 @@ _MARK = re.compile(
     r"\x1b\[(?P<sgr>[0-9;:]*)m|(?P<shift>[\x0e\x0f])"
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]"
 )
+_OVERLINE = re.compile(r"(?<![0-9:])5:3(?![0-9:])")
+"""How tmux writes overline in a capture, by its way with attributes of two digits; it reads as a kind of blinking."""
 _LINES = str.maketrans("`afgijklmnopqrstuvwxyz{|}~", "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
 
 
@@ -104,9 +106,10 @@ def _standalone(row: bytes, pen: _Pen, encoded: bool) -> tuple[str, _Pen]:
         _draw(pieces, text[position : mark.start()], pen)
         position = mark.end()
         if mark["sgr"] is not None:
-            pen = pen.after(mark["sgr"])
+            parameters = _OVERLINE.sub("53", mark["sgr"])
+            pen = pen.after(parameters)
             if pieces:
-                pieces.append(mark[0])
+                pieces.append(f"\x1b[{parameters}m")
         elif mark["shift"]:
             pen = pen._replace(lines=mark["shift"] == "\x0e")
     _draw(pieces, text[position:], pen)

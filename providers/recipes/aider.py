@@ -26,4 +26,4 @@ class Aider:
 
     def read(self, event: str, payload: Mapping[str, object]) -> Said | None:  # noqa: ARG002
         """As Recipe says."""
-        return Said(activity="idle", ready=True) if event == RESTS else None
+        return Said(activity="idle") if event == RESTS else None

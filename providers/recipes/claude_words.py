@@ -19,7 +19,6 @@ def session(payload: Mapping[str, object]) -> Said:
     idle = text(payload, "source") != "compact"
     return Said(
         activity="idle" if idle else None,
-        ready=True,
         conversation_id=text(payload, "session_id"),
         transcript=text(payload, "transcript_path"),
         model=text(payload, "model"),

@@ -143,8 +143,8 @@ def _trusting(cwd: str) -> Callable[[bytes | None], bytes | None]:
 
 
 def _session(payload: Mapping[str, object]) -> Said:
-    # Its prompt follows at once; after a compaction the turn goes on.
-    return replace(_conversation(payload), ready=text(payload, "source") != "compact")
+    # Not idle: its prompt follows at once, and after a compaction the turn goes on.
+    return _conversation(payload)
 
 
 def _prompt(payload: Mapping[str, object]) -> Said | None:

@@ -119,7 +119,7 @@ def _trusting(cwd: str) -> Callable[[bytes | None], bytes | None]:
 
 def _session(payload: Mapping[str, object]) -> Said:
     # Its prompt is worked on already, and the two hooks may overtake each other.
-    return Said(ready=True, conversation_id=text(payload, "sessionId"))
+    return Said(conversation_id=text(payload, "sessionId"))
 
 
 def _prompt(payload: Mapping[str, object]) -> Said:

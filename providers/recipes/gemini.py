@@ -122,7 +122,6 @@ def _session(payload: Mapping[str, object]) -> Said:
     resumed = text(payload, "source") == "resume"
     return Said(
         activity="idle",
-        ready=True,
         conversation_id=text(payload, "session_id"),
         transcript=None if resumed else text(payload, "transcript_path"),
     )

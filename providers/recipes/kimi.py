@@ -100,7 +100,6 @@ def _session(payload: Mapping[str, object]) -> Said:
     resumed = text(payload, "source") == "resume"
     return Said(
         activity="idle" if resumed else None,
-        ready=True,
         conversation_id=text(payload, "session_id"),
         model=text(payload, "model"),
     )

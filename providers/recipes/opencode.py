@@ -72,7 +72,7 @@ def _object(value: str | None) -> dict[str, object] | None:
 
 
 def _ready(payload: Mapping[str, object]) -> Said:
-    return Said(activity=None if payload.get("busy") is True else "idle", ready=True)
+    return Said(activity=None if payload.get("busy") is True else "idle")
 
 
 def _created(payload: Mapping[str, object]) -> Said:

@@ -29,8 +29,6 @@ class Setting:
     """The command of every hook, to which ``hook`` and the provider's name are added."""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What the agent inherits."""
-    version: str | None = None
-    """The CLI's version, when it is known."""
     approvals: str | None = None
     """The approval mode that is asked for; the catalog has its flags, if there are flags for it."""
 
@@ -103,8 +101,6 @@ class Said:
     """With ``waiting``."""
     answered: str | None = None
     """With ``working``: the question, as ``Ask.line``, that this shows to be answered. Another one stays open."""
-    ready: bool = False
-    """The session stands and takes input."""
     accepted: bool = False
     """A prompt was taken up."""
     completed: bool = False

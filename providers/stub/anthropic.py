@@ -5,19 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from providers.stub.dialect import (
-    Asked,
-    Json,
-    fresh_id,
-    model_of,
-    objects,
-    parts,
-    properties,
-    required_objects,
-    server_event,
-    words,
-)
-from providers.stub.script import TOOL_RESULT, script_of
+from providers.stub.answering import fresh_id, server_event, words
+from providers.stub.dialect import Asked, Json
+from providers.stub.request import objects, parts, properties, required_objects, understood
+from providers.stub.script import TOOL_RESULT
 
 NAME = "anthropic"
 _ERROR_TYPES = {
@@ -38,8 +29,7 @@ def takes(path: str) -> bool:
 def understand(path: str, body: Json, input_tokens: int) -> Asked:  # noqa: ARG001
     """The script in the last text that the user wrote."""
     tools = {str(tool.get("name")): properties(tool.get("input_schema")) for tool in objects(body, "tools")}
-    script = script_of(_user_texts(body), tools)
-    return Asked(script, model_of(body), body.get("stream") is True, input_tokens)
+    return understood(body, _user_texts(body), tools, input_tokens)
 
 
 def answer(asked: Asked) -> Json:

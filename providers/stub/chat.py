@@ -6,20 +6,11 @@ import json
 import time
 from collections.abc import Iterator
 
-from providers.stub.dialect import (
-    Asked,
-    Json,
-    fresh_id,
-    model_of,
-    objects,
-    parts,
-    properties,
-    required_objects,
-    server_event,
-    words,
-)
+from providers.stub.answering import fresh_id, server_event, words
+from providers.stub.dialect import Asked, Json
 from providers.stub.openai_error import error as error  # the two OpenAI dialects word errors alike
-from providers.stub.script import TOOL_RESULT, Tools, script_of
+from providers.stub.request import objects, parts, properties, required_objects, understood
+from providers.stub.script import TOOL_RESULT, Tools
 
 NAME = "chat"
 
@@ -31,7 +22,7 @@ def takes(path: str) -> bool:
 
 def understand(path: str, body: Json, input_tokens: int) -> Asked:  # noqa: ARG001
     """The script in the last message that the user wrote."""
-    return Asked(script_of(_user_texts(body), _tools(body)), model_of(body), body.get("stream") is True, input_tokens)
+    return understood(body, _user_texts(body), _tools(body), input_tokens)
 
 
 def answer(asked: Asked) -> Json:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
-import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from providers.stub.script import Malformed, Script
+from providers.stub.script import Script
 
 Json = Mapping[str, object]
 
@@ -53,55 +50,3 @@ class Dialect(Protocol):
     def error(self, status: int, message: str) -> Json:
         """The body of an error answer."""
         ...
-
-
-def server_event(data: Json, name: str = "") -> str:
-    """A server-sent event as it is sent."""
-    return (f"event: {name}\n" if name else "") + f"data: {json.dumps(data)}\n\n"
-
-
-def words(text: str) -> list[str]:
-    """The pieces in which a text is streamed; together they are the text."""
-    return re.findall(r"\s*\S+\s*|\s+", text)
-
-
-def fresh_id(prefix: str) -> str:
-    """An id that no other answer has."""
-    return prefix + uuid.uuid4().hex[:24]
-
-
-def objects(body: Json, key: str) -> list[Json]:
-    """The objects listed under a key, none where the key is missing. Raises ``Malformed`` for anything else."""
-    found = body.get(key)
-    if found is None:
-        return []
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise Malformed(f"{key!r} is not a list of objects")
-    return found
-
-
-def required_objects(body: Json, key: str) -> list[Json]:
-    """The objects listed under a key that every request has. Raises ``Malformed``."""
-    if not body.get(key):
-        raise Malformed(f"{key!r} is missing or empty")
-    return objects(body, key)
-
-
-def parts(message: Json, kind: str) -> list[Json]:
-    """The content of a message as a list of parts; a plain string is one part of type ``kind``."""
-    content = message.get("content")
-    return [{"type": kind, "text": content}] if isinstance(content, str) else objects(message, "content")
-
-
-def properties(schema: object) -> Json:
-    """The parameters in a tool's JSON schema."""
-    found = schema.get("properties") if isinstance(schema, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
-
-
-def model_of(body: Json) -> str:
-    """The model that a request names. Raises ``Malformed``."""
-    model = body.get("model")
-    if not isinstance(model, str) or not model:
-        raise Malformed("'model' is missing")
-    return model

@@ -7,16 +7,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
-from providers.stub.dialect import (
-    Asked,
-    Json,
-    fresh_id,
-    objects,
-    properties,
-    required_objects,
-    server_event,
-    words,
-)
+from providers.stub.answering import fresh_id, server_event, words
+from providers.stub.dialect import Asked, Json
+from providers.stub.request import objects, properties, required_objects
 from providers.stub.script import TOOL_RESULT, Malformed, Script, Tools, script_of
 
 NAME = "gemini"

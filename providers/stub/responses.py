@@ -6,20 +6,11 @@ import json
 import time
 from collections.abc import Iterator
 
-from providers.stub.dialect import (
-    Asked,
-    Json,
-    fresh_id,
-    model_of,
-    objects,
-    parts,
-    properties,
-    required_objects,
-    server_event,
-    words,
-)
+from providers.stub.answering import fresh_id, server_event, words
+from providers.stub.dialect import Asked, Json
 from providers.stub.openai_error import error as error  # the two OpenAI dialects word errors alike
-from providers.stub.script import TOOL_RESULT, script_of
+from providers.stub.request import objects, parts, properties, required_objects, understood
+from providers.stub.script import TOOL_RESULT
 
 NAME = "responses"
 
@@ -34,8 +25,7 @@ def understand(path: str, body: Json, input_tokens: int) -> Asked:  # noqa: ARG0
     tools = {
         str(tool.get("name") or tool.get("type")): properties(tool.get("parameters")) for tool in objects(body, "tools")
     }
-    script = script_of(_user_texts(body), tools)
-    return Asked(script, model_of(body), body.get("stream") is True, input_tokens)
+    return understood(body, _user_texts(body), tools, input_tokens)
 
 
 def answer(asked: Asked) -> Json:

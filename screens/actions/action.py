@@ -34,6 +34,14 @@ class Here:
     subject: str = ""
     """What the cursor stands on where that is no card: ``nothing`` when it leads nowhere."""
 
+    @property
+    def directory(self) -> str:
+        """Where the work is done: the run's directory, else the project's; empty where neither has one."""
+        if self.run is not None:
+            return self.run.cwd
+        project = self.project.project if isinstance(self.project, ProjectView) else self.project
+        return (project.cwd or "") if project is not None else ""
+
 
 Reason = Callable[[Here], str]
 """Says why an action can't act here and now; empty when it can."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screens.actions.action import Action, Here, Reason
-from screens.actions.reasons import always, asks, card, deletable, filtered, live, project, session, workable
+from screens.actions.reasons import always, card, deletable, filtered, listens, live, project, session, workable
 
 
 def several(single: Reason) -> Reason:
@@ -21,7 +21,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("board.open", "enter", "open", "Open", "The card's run, or the item itself", card, "open"),
     Action("board.start", "s", "start", "Start a run", "Provider, host, model and prompt", several(workable),
            "start"),
-    Action("board.answer", "w", "answer", "Answer", "Answer what is asked, in one line", asks, "answer"),
+    Action("board.answer", "w", "answer", "Answer or prompt", "What is asked, or what to do next", listens, "write"),
     Action("board.attach", "a", "attach", "Attach", "To the session; ctrl+] comes back", session, "attach"),
     Action("board.move-left", "H", "shift(-1)", "Move left", "Move the card one column left", several(card), "move"),
     Action("board.move-right", "L", "shift(1)", "Move right", "Move the card one column right", several(card),

@@ -59,6 +59,16 @@ def session(here: Here) -> str:
     return run(here) or reasons.session(here)
 
 
+def this_machine(here: Here) -> str:
+    """Needs the machine that this control room runs on."""
+    if reason := host(here):
+        return reason
+    found = here.host.host if here.host else None
+    if found is None or found.transport == "local":
+        return ""
+    return f"{found.name} is another machine; this version of pam opens shells on this one only."
+
+
 def one_machine(_: Here) -> str:
     """Never can: this version has no other hosts."""
     return ONE_MACHINE
@@ -80,6 +90,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("hosts.copy", "y", "copy", "Copy the id", "The run's or host's, to the clipboard", host),
     Action("hosts.leave", "escape", "leave", "Leave", "To the hosts, else back to the board", always, palette=False),
     Action("hosts.back", "q", "home", "Back", "Back to the board", always, "back"),
+    Action("hosts.shell", "t", "shell", "Shell", "Your own shell on that machine", this_machine, "shell"),
     Action("hosts.down", "j,down", "step(1)", "Down", "Go one row down", host, palette=False),
     Action("hosts.up", "k,up", "step(-1)", "Up", "Go one row up", host, palette=False),
     Action("hosts.right", "l,right", "go_in", "To the runs", "To the host's runs", inhabited, palette=False),

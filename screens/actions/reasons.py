@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from screens.actions.action import Here
-from screens.chips import waits
 
 
 def always(_: Here) -> str:
@@ -72,11 +71,15 @@ def session(here: Here) -> str:
     return ""
 
 
-def asks(here: Here) -> str:
-    """Needs a run that waits for the operator."""
+def listens(here: Here) -> str:
+    """Needs a run that something can be typed into."""
     if reason := run(here):
         return reason
-    return "" if waits(here.run) else "It asks nothing; there is nothing to answer. ! goes to who waits."
+    if here.run and here.run.status in ("pending", "spawning"):
+        return "The session is not up yet; write to it when the run is running."
+    if here.run and not here.run.live:
+        return "The run is over; nobody reads what is written."
+    return ""
 
 
 def filtered(here: Here) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screens.actions.action import Action, Here
-from screens.actions.reasons import always, asks, card, live, run, session, workable
+from screens.actions.reasons import always, card, listens, live, run, session, workable
 
 
 def log(here: Here) -> str:
@@ -22,7 +22,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.attach", "a,enter", "attach", "Attach", "To the session; ctrl+] comes back", session, "attach"),
     Action("run.full", "f", "full", "Full screen", "Attach on the whole screen", session, "full screen"),
     Action("run.shell", "t", "shell", "Shell", "Your own shell in its directory", run, "shell"),
-    Action("run.answer", "w", "answer", "Answer", "Answer what is asked, in one line", asks, "answer"),
+    Action("run.answer", "w", "answer", "Answer or prompt", "What is asked, or what to do next", listens, "write"),
     Action("run.stop", "x", "stop", "Stop the run", "The agent is asked, then made to end", live, "stop"),
     Action("run.again", "r", "again", "Go on, or again", "Its conversation, or another run", workable, "go on/again"),
     Action("run.find", "slash", "find", "Search the log", "Mark a text wherever it stands", run, "search"),

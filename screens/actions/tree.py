@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screens.actions.action import Action, Here
-from screens.actions.reasons import always, asks, card, filtered, live, project, session, workable
+from screens.actions.reasons import always, card, filtered, listens, live, project, session, workable
 
 
 def seen(here: Here) -> str:
@@ -21,7 +21,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("tree.open", "enter,o", "open", "Open the item", "Its description, runs and children", card, "open"),
     Action("tree.fold", "tab", "fold", "Fold or unfold", "Hide or show what is below", card, "fold"),
     Action("tree.start", "s", "start", "Start a run", "Provider, host, model and prompt", workable, "start"),
-    Action("tree.answer", "w", "answer", "Answer", "Answer what is asked, in one line", asks, "answer"),
+    Action("tree.answer", "w", "answer", "Answer or prompt", "What is asked, or what to do next", listens, "write"),
     Action("tree.attach", "a", "attach", "Attach", "To the session; ctrl+] comes back", seen, "attach"),
     Action("tree.move", "m", "hang", "Move below…", "Pick the item that it hangs below", card, "move"),
     Action("tree.status-left", "H", "shift(-1)", "Status back", "Change the status, one step back", card, "status"),

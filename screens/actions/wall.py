@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screens.actions.action import Action, Here
-from screens.actions.reasons import always, asks, live, session
+from screens.actions.reasons import always, listens, live, session
 
 
 def agent(here: Here) -> str:
@@ -25,15 +25,15 @@ def alive(here: Here) -> str:
     return agent(here) or live(here)
 
 
-def waiting(here: Here) -> str:
-    """Needs an agent that asks."""
-    return agent(here) or asks(here)
+def open_to(here: Here) -> str:
+    """Needs an agent that something can be typed into."""
+    return agent(here) or listens(here)
 
 
 ACTIONS: tuple[Action, ...] = (
     Action("wall.open", "enter", "enter", "Answer or attach", "What is asked; else the session", seen),
     Action("wall.attach", "a", "attach", "Attach", "To the session; ctrl+] comes back", seen, "attach"),
-    Action("wall.answer", "w", "answer", "Answer", "Answer what is asked, in one line", waiting, "answer"),
+    Action("wall.answer", "w", "answer", "Answer or prompt", "What is asked, or what to do next", open_to, "write"),
     Action("wall.full", "f", "full", "Full screen", "The agent's screen alone", agent, "full screen"),
     Action("wall.order", "o", "order", "Order", "Who needs you first, or oldest first", always, "order"),
     Action("wall.stop", "x", "stop", "Stop the run", "The agent is asked, then made to end", alive, "stop"),

@@ -10,6 +10,7 @@ from screens.dialogs.filters import FilterPicker
 from screens.dialogs.help_keys import HelpKeys
 from screens.dialogs.new_item import NewItemDialog
 from screens.dialogs.projects import NewProject, ProjectPicker
+from screens.dialogs.prompt_run import PromptRun
 from screens.dialogs.start_again import StartAgain
 from screens.dialogs.start_run import StartRun
 
@@ -24,6 +25,7 @@ __all__ = [
     "NewItemDialog",
     "NewProject",
     "ProjectPicker",
+    "PromptRun",
     "StartAgain",
     "StartRun",
     "leaving",

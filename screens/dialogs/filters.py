@@ -7,54 +7,37 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widget import Widget
-from textual.widgets import Input, OptionList
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from screens.confine import one_line
-from screens.dialogs.frame import Dialog
-from screens.widgets.text_line import TextLine
+from screens.dialogs.picker import Picker
 from store.errors import PamError
 
 
-class FilterPicker(Dialog[str]):
-    """The text of the filter that was chosen; typing narrows the list, ``forget`` takes a name out of it."""
+class FilterPicker(Picker[str]):
+    """The text of the filter that was chosen; ``forget`` takes a name out of the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,ctrl+n", "step(1)", "Next", show=False),
-        Binding("up,ctrl+p", "step(-1)", "Before", show=False),
-        Binding("ctrl+d", "forget", "Forget", show=False, priority=True),
-    ]
-    WIDE = True
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+d", "forget", "Forget", show=False, priority=True)]
+    LIST = "filters"
+    PLACEHOLDER = "Part of a name"
 
     def __init__(self, filters: Mapping[str, str], forget: Callable[[str], Awaitable[Mapping[str, str]]]) -> None:
         super().__init__("Saved filters", "↵ filter   ↑↓ choose   ^d forget   esc leave")
         self._filters = filters
         self._forget = forget
 
-    def compose_dialog(self) -> Iterator[Widget]:
-        yield TextLine(placeholder="Part of a name", id="line")
-        yield OptionList(id="filters")
+    def named(self) -> Iterator[tuple[str, Option]]:
+        for name, text in self._filters.items():
+            yield name, Option(_line(name, text), id=name)
 
-    def on_mount(self) -> None:
-        self.query_one("#line").focus()
-        self._list("")
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self._list(event.value)
-
-    def on_input_submitted(self) -> None:
-        self.query_one(OptionList).action_select()
+    def narrow(self) -> None:
+        super().narrow()
+        nothing = "No saved filter is called so." if self._filters else "No filter is saved any more; escape leaves."
+        self.complain("" if self.query_one(OptionList).option_count else nothing)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._filters.get(event.option.id or ""))
-
-    def action_step(self, step: int) -> None:
-        options = self.query_one(OptionList)
-        if step > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()
 
     def action_forget(self) -> None:
         options = self.query_one(OptionList)
@@ -68,17 +51,7 @@ class FilterPicker(Dialog[str]):
         except PamError as error:
             self.complain(str(error))
         else:
-            self._list(self.query_one("#line", Input).value)
-
-    def _list(self, typed: str) -> None:
-        words = typed.casefold().split()
-        found = [(name, text) for name, text in self._filters.items() if all(word in name.casefold() for word in words)]
-        shown = self.query_one(OptionList)
-        shown.clear_options()
-        shown.add_options([Option(_line(name, text), id=name) for name, text in found])
-        shown.highlighted = 0 if found else None
-        nothing = "No saved filter is called so." if self._filters else "No filter is saved any more; escape leaves."
-        self.complain("" if found else nothing)
+            self.narrow()
 
 
 def _line(name: str, text: str) -> Content:

@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from screens.confine import one_line
 from screens.keys_in_order import room_of
+from screens.layouts import keep_told
 from screens.widgets.text_line import TextLine
 from store.errors import PamError
 
@@ -30,6 +31,7 @@ class Dialog(ModalScreen[T | None]):
     def __init__(self, question: str, keys: str) -> None:
         """``keys`` is the dialog's own footer: ``↵ start   esc leave``."""
         super().__init__()
+        keep_told(self)
         self._question = question
         self._keys = keys
         self._busy = False

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
@@ -14,6 +12,7 @@ from textual.widgets.option_list import Option
 from screens.confine import one_line
 from screens.desk import Desk
 from screens.dialogs.frame import Dialog
+from screens.dialogs.picker import Picker
 from screens.dialogs.start_run import field
 from screens.keys_in_order import room_of
 from screens.model import FirstStart, ProjectView
@@ -24,34 +23,29 @@ from store.records import Project
 _NEW = "new"
 
 
-class ProjectPicker(Dialog[Project]):
-    """The project that was chosen or made; typing narrows the list."""
+class ProjectPicker(Picker[Project]):
+    """The project that was chosen or made."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,ctrl+n", "step(1)", "Next", show=False),
-        Binding("up,ctrl+p", "step(-1)", "Before", show=False),
-    ]
-    WIDE = True
+    LIST = "projects"
+    PLACEHOLDER = "Name of a project, old or new"
 
     def __init__(self, desk: Desk, projects: Sequence[ProjectView]) -> None:
         super().__init__("Projects", "↵ open   ↑↓ choose   esc leave")
         self._desk = desk
         self._projects = projects
 
-    def compose_dialog(self) -> Iterator[Widget]:
-        yield TextLine(placeholder="Name of a project, old or new", id="line")
-        yield OptionList(id="projects")
+    def named(self) -> Iterator[tuple[str, Option]]:
+        for view in self._projects:
+            yield f"{view.project.name} {view.project.slug}", Option(_line(view), id=view.project.id)
 
-    def on_mount(self) -> None:
-        self.query_one("#line").focus()
-        self._list("")
+    def besides(self, typed: str) -> Sequence[Option]:
+        new = f"＋ New project “{one_line(typed)}”" if typed.split() else "＋ New project"
+        return [Option(Content(new), id=_NEW)]
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self._list(event.value)
-
-    def on_input_submitted(self) -> None:
+    def take(self) -> None:
+        """What is typed from now on is meant for what the choice leads to."""
         room_of(self).hold_keys()
-        self.query_one(OptionList).action_select()
+        super().take()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if event.option.id == _NEW:
@@ -59,27 +53,8 @@ class ProjectPicker(Dialog[Project]):
             return
         self.dismiss(next(view.project for view in self._projects if view.project.id == event.option.id))
 
-    def action_step(self, step: int) -> None:
-        options = self.query_one(OptionList)
-        if step > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()
-
-    def _list(self, typed: str) -> None:
-        words = typed.casefold().split()
-        named = [(view, f"{view.project.name} {view.project.slug}".casefold()) for view in self._projects]
-        options = [
-            Option(_line(view), id=view.project.id) for view, name in named if all(word in name for word in words)
-        ]
-        new = f"＋ New project “{one_line(typed)}”" if words else "＋ New project"
-        shown = self.query_one(OptionList)
-        shown.clear_options()
-        shown.add_options([*options, Option(Content(new), id=_NEW)])
-        shown.highlighted = 0
-
     async def _new(self) -> None:
-        name = self.query_one("#line", Input).value.strip()
+        name = self.typed.strip()
         made = await self.app.push_screen_wait(NewProject(self._desk, name))
         if made is not None:
             self.dismiss(made)

@@ -1,4 +1,4 @@
-"""What a run asks, what may be answered from outside of its terminal, and what became of an answer."""
+"""What a run asks, what may be typed into it from outside of its terminal, and what became of that."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from screens.model.views import RunView
+from store.records import Delivery, Run
 
 AskKind = Literal["permission", "question", "plan", "trust", ""]
 ChoiceName = Literal["yes", "always", "no"]
@@ -37,7 +38,7 @@ class Question:
 
 
 class AnswersModel(Protocol):
-    """Questions and answers."""
+    """Questions, answers and prompts."""
 
     async def question(self, run_id: str) -> Question:
         """What a run asks now; raises NotFound, or Conflict when it does not wait."""
@@ -47,4 +48,11 @@ class AnswersModel(Protocol):
 
         Raises PamError with the reason: the run waits no more or for something else, nobody can type now, the keys were
         refused; and Conflict when they were pressed and it waits all the same.
+        """
+
+    async def prompt(self, run: Run, text: str) -> Delivery:
+        """Type a prompt into a run and submit it; what is known of it within a few seconds.
+
+        An agent that is at work or not up yet may take it later. Raises PamError with the reason when nothing was typed
+        and nothing will be.
         """

@@ -50,5 +50,16 @@ class AttachModel(Protocol):
         Raises LeaseHeld while another has it and ``force`` does not take it away, and Conflict without a session.
         """
 
-    async def shell(self, directory: str) -> Dial | None:
-        """A shell of the operator's in a directory; None where this machine has no terminal of ours."""
+    async def attach_command(self, run_id: str, *, force: bool = False, read_only: bool = False) -> Sequence[str]:
+        """A program that has all of the operator's terminal, for where this machine has no terminal of ours.
+
+        It takes the right to type for as long as it runs. Raises LeaseHeld while another has that and neither
+        ``force`` takes it away nor ``read_only`` does without, and Conflict without a session.
+        """
+        ...
+
+    async def shell(self, directory: str | None = None) -> Dial | None:
+        """A shell of the operator's in a directory, else in his home; None where there is no terminal of ours.
+
+        Raises NotFound where there is no such directory, and Conflict where it can't be entered.
+        """

@@ -74,9 +74,6 @@ class CoreModel(Protocol):
     async def remember_theme(self, name: str) -> None:
         """Make it the theme of the next start; raises ConfigError."""
 
-    async def attach_command(self, run_id: str) -> Sequence[str]:
-        """The argv that hands this terminal to the run's session; raises Conflict when there is no session."""
-
     # Streams
 
     def journal(self) -> AsyncIterator[Sequence[Event]]:

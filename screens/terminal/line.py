@@ -21,7 +21,8 @@ class Frame(Protocol):
 
     @property
     def cursor(self) -> tuple[int, int, bool, str]:
-        """Column, row, whether it shows, and ``block``, ``bar`` or ``underline``."""
+        """Column, row, whether it shows, and ``block``, ``bar`` or ``underline``, with ``blinking`` before it if it
+        does, or ``default``."""
         ...
 
     @property

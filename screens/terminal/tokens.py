@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     r"|(?P<text>[^\x1b]+)",
     re.DOTALL,
 )
-_CUT = re.compile(r"\x1b(?:|\[[0-?]*[ -/]*|\[\[|\[M.{0,2}|O|[\]PX^_][^\x07\x1b]*\x1b?)\Z", re.DOTALL)
+_CUT = re.compile(r"\x1b(?:|\[<[0-9;-]*|\[[0-?]*[ -/]*|\[\[|\[M.{0,2}|O|[\]PX^_][^\x07\x1b]*\x1b?)\Z", re.DOTALL)
 
 
 class Token(NamedTuple):

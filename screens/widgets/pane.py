@@ -33,6 +33,7 @@ class Pane(Widget, can_focus=False):
         self._said: tuple[str, ...] = ()
         self._renderer: RowRenderer | None = None
         self._drawn: list[Strip] = []
+        self._hidden = False
         self.above = 0
         """Lines that are hidden below the window, because the operator has scrolled up."""
 
@@ -60,6 +61,13 @@ class Pane(Widget, can_focus=False):
     def on_resize(self, _: events.Resize) -> None:
         self._update()
 
+    def on_hide(self) -> None:
+        self._hidden = True
+
+    def on_show(self) -> None:
+        self._hidden = False
+        self._update()
+
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._renderer = None
@@ -67,9 +75,9 @@ class Pane(Widget, can_focus=False):
         self._update()
 
     def _update(self) -> None:
-        """Work out the lines and ask for those that changed."""
+        """Work out the lines and ask for those that changed; a terminal that lies over it is often busy enough."""
         size = self.size
-        if not size:
+        if not size or self._hidden:
             return
         drawn = self._sentences() if self._said else self._bottom(size.height)
         pairs = zip_longest(drawn, self._drawn)

@@ -23,8 +23,12 @@ def inverted(style: Style) -> Style:
     return style + Style(reverse=not style.reverse)
 
 
-CURSORS: Final[Mapping[str, Callable[[Style], Style]]] = {
-    "block": inverted,
+def with_cursor(style: Style, shape: str) -> Style:
+    """A cell that the cursor is drawn in, where the terminal's own can't be had."""
+    return _CURSORS.get(shape.removeprefix("blinking "), inverted)(style)
+
+
+_CURSORS: Final[Mapping[str, Callable[[Style], Style]]] = {
     "underline": lambda style: style + Style(underline=not style.underline),
     "bar": lambda style: style + Style(underline2=True),
 }

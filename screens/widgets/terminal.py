@@ -17,15 +17,17 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from screens.ansi import RowRenderer
-from screens.keys_in_order import KeysInOrder
+from screens.keys_in_order import KeysInOrder, Straight
 from screens.terminal import strokes
+from screens.terminal.aftermath import Aftermath
+from screens.terminal.cursor import LentCursor, Place
 from screens.terminal.intake import Intake
 from screens.terminal.line import Dial, Frame, Line
 from screens.terminal.marked import Marked
 from screens.terminal.mouse import WHEEL, Report
 from screens.terminal.past import Past
-from screens.widgets.paint import paint_now
-from screens.widgets.restyle import CURSORS, inverted, restyled
+from screens.widgets.paint import cursor_of, paint_now, point_now, uncovered
+from screens.widgets.restyle import inverted, restyled, with_cursor
 from themes import terminal_colours
 
 LEAVE: Final = ("ctrl+right_square_bracket", "f12")
@@ -64,10 +66,13 @@ class TerminalWidget(Widget, can_focus=True):
         self._dial: Dial | None = None
         self._writes = False
         self._intake: Intake | None = None
+        self._early = bytearray()
+        """What was typed before there is a line: it waits for the widget's size."""
         self._rows: list[str] = []
         self._strips: list[Strip] = []
         self._shown_cursor: tuple[int, int, str] | None = None
-        self._cursor: tuple[int, int, bool, str] = (0, 0, False, "block")
+        self._cursor: tuple[int, int, bool, str] = (0, 0, False, "default")
+        self._lent: LentCursor | None = None
         self._marked: Marked | None = None
         self._history: History | None = None
         self._past: Past | None = None
@@ -111,17 +116,21 @@ class TerminalWidget(Widget, can_focus=True):
     def mute(self) -> None:
         """From now on nothing that is typed goes to the program."""
         self._writes = False
-        self._give_keys_back()
+        self._give_keys_back(lost=True)
 
     def drawn(self, frame: Frame) -> None:
         """The program's screen has changed."""
         if not self.is_attached:
             return
         self.modes, self.kitty, self.title, self._cursor = frame.modes, frame.kitty, frame.title, frame.cursor
-        changed = self._take_rows(frame.rows, frame.size[1]) | self._move_cursor()
+        before, changed = self._shown_cursor, self._take_rows(frame.rows, frame.size[1]) | self._move_cursor()
         if self._past is not None:
             return
-        paint_now(self, (y for y in changed if y < self.size.height))
+        rows = [y for y in changed if y < self.size.height]
+        if rows:
+            paint_now(self, rows)
+        elif before != self._shown_cursor:
+            point_now(self)
 
     def rang(self) -> None:
         """The program rang the bell."""
@@ -137,8 +146,8 @@ class TerminalWidget(Widget, can_focus=True):
     def ended(self, status: int | None, why: str) -> None:
         """The program is over."""
         self._ended = True
-        self._give_keys_back()
-        self._cursor, self._shown_cursor = (0, 0, False, "block"), None
+        self._give_keys_back(lost=True)
+        self._cursor, self._shown_cursor = (0, 0, False, "default"), None
         self.refresh()
         self.post_message(self.Ended(self, status, why))
 
@@ -152,10 +161,14 @@ class TerminalWidget(Widget, can_focus=True):
 
     def send(self, data: bytes) -> None:
         """Type bytes, if that is allowed."""
-        if self._line is not None and self._writes and data:
-            if self._marked is not None or self._past is not None:
-                self._be_here()
-            self._line.write(data)
+        if not self._writes or not data:
+            return
+        if self._line is None:
+            self._early += data if self._dial is not None else b""
+            return
+        if self._marked is not None or self._past is not None:
+            self._be_here()
+        self._line.write(data)
 
     def page(self, step: int) -> bool:
         """Look a page up or down in what has scrolled away; whether there is such a thing."""
@@ -172,9 +185,9 @@ class TerminalWidget(Widget, can_focus=True):
         width, base = self._width, self._drawing().base
         found = self._past.row(y) if self._past else self._strips[y] if y < len(self._strips) else None
         strip = (found or Strip.blank(width, base)).adjust_cell_length(width, base)
-        if self._shown_cursor is not None and not self._past and self._shown_cursor[1] == y:
-            x, _, shape = self._shown_cursor
-            strip = restyled(strip, x, x + 1, CURSORS[shape])
+        cursor = self._shown_cursor
+        if cursor is not None and self._lent is None and not self._past and cursor[1] == y:
+            strip = restyled(strip, cursor[0], cursor[0] + 1, lambda style: with_cursor(style, cursor[2]))
         if self._marked is not None and (span := self._marked.span(y, width)):
             strip = restyled(strip, *span, inverted)
         return strip
@@ -194,9 +207,14 @@ class TerminalWidget(Widget, can_focus=True):
         self._draw_all()
 
     def on_mount(self) -> None:
+        self._lent = cursor_of(self)
+        if self._lent is not None:
+            self._lent.lend(self._where)
         self._call()
 
     async def on_unmount(self) -> None:
+        if self._lent is not None:
+            self._lent.take_back(self._where)
         await self.disconnect()
 
     # Keys
@@ -275,6 +293,9 @@ class TerminalWidget(Widget, can_focus=True):
                 self._line = self._dial(self.size.width, self.size.height, self)
             except OSError as error:
                 self.ended(None, f"No terminal can be had: {error}")
+                return
+            early, self._early = bytes(self._early), bytearray()
+            self.send(early)
 
     def _look_back(self, lines: int) -> bool:
         if self._line is None or self._ended:
@@ -305,11 +326,12 @@ class TerminalWidget(Widget, can_focus=True):
 
     def _straight(self, text: str, cell: tuple[float, float]) -> str:
         """What the terminal sends, but for what is meant for a dialog over this screen."""
-        return self._intake.take(text, cell) if self._intake is not None and self.screen.is_current else text
+        return self._intake.take(text, cell) if self._intake is not None and self.screen.is_active else text
 
     def _forget(self) -> None:
         self._rows, self._strips, self._marked, self._past = [], [], None, None
-        self._cursor, self._shown_cursor = (0, 0, False, "block"), None
+        self._early.clear()
+        self._cursor, self._shown_cursor = (0, 0, False, "default"), None
         self.modes, self.kitty = frozenset(), 0
         self.refresh()
 
@@ -321,13 +343,14 @@ class TerminalWidget(Widget, can_focus=True):
             if isinstance(app, KeysInOrder):
                 app.straight = self._straight
 
-    def _give_keys_back(self) -> None:
+    def _give_keys_back(self, *, lost: bool = False) -> None:
+        """To the control room; when the terminal was ``lost``, once nobody types any more."""
         intake, self._intake = self._intake, None
         if intake is not None:
             intake.close()
             app = self.app
             if isinstance(app, KeysInOrder) and app.straight == self._straight:
-                app.straight = None
+                app.straight = _aftermath(app, self._leave) if lost else None
 
     def _take_rows(self, rows: Sequence[tuple[int, str]], height: int) -> set[int]:
         """Draw the rows that came; the numbers of those that look different now."""
@@ -357,7 +380,18 @@ class TerminalWidget(Widget, can_focus=True):
             region = self.content_region
             # Where an input method shows what is being composed.
             self.app.cursor_position = Offset(region.x + x, region.y + y)
-        return set() if now == before else {place[1] for place in (before, now) if place is not None}
+        if now == before or self._lent is not None:
+            return set()
+        return {place[1] for place in (before, now) if place is not None}
+
+    def _where(self) -> Place | None:
+        """Where the operator's own cursor belongs."""
+        if self._shown_cursor is None or self._past is not None or not self._writes or not self.is_attached:
+            return None
+        x, y, shape = self._shown_cursor
+        region = self.content_region
+        place = Place(region.x + x, region.y + y, shape)
+        return place if region.contains(place.x, place.y) and uncovered(self, place.x, place.y) else None
 
     def _draw_all(self) -> None:
         rows = list(enumerate(self._rows))
@@ -378,5 +412,19 @@ class TerminalWidget(Widget, can_focus=True):
 
     def _drawing(self) -> RowRenderer:
         if self._renderer is None:
-            self._renderer = RowRenderer(terminal_colours(self.app.theme), remembers=REMEMBERED)
+            self._renderer = RowRenderer(
+                terminal_colours(self.app.theme),
+                remembers=REMEMBERED,
+                links=True,
+                underlines=self.app.console.color_system == "truecolor",
+            )
         return self._renderer
+
+
+def _aftermath(app: KeysInOrder, leave: Sequence[str]) -> Straight:
+    def over() -> None:
+        if app.straight == aftermath.take:
+            app.straight = None
+
+    aftermath = Aftermath(leave, over)
+    return aftermath.take

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from store.errors import Conflict, ExecutorNotRunning, InvalidValue
 from store.records import Run
 from tests.support.model import model_of
 from tests.support.stage import RUN_S, Stage
+from tests.support.tmux_server import eventually
 
 ENTRY = """
 [asker]
@@ -40,6 +40,7 @@ case $1 in
   deaf) asks 'Allow it?' 'Bash: ls'; key; key; goes_on ;;
   slow) asks 'Allow it?' 'Bash: ls'; key; printf '\033[2J\033[Hdoing it'; sleep 100000 ;;
   stubborn) asks 'Something else' 'Bash: ls'; while :; do key; done ;;
+  listens) $PAM_SIGNAL progress --activity idle; while read -r line; do echo "$line" >> KEYS; done ;;
   words) asks 'Which?' 'Which colour?'; read -r line; echo "$line" >> KEYS; goes_on ;;
 esac
 """
@@ -61,15 +62,8 @@ async def asking(stage: Stage, how: str) -> AsyncIterator[tuple[StoreModel, Ques
     with stage.executor():
         async with model_of(stage) as model:
             run = stage.start("asker", how)
-            await _until(lambda: stage.run(run).activity == "waiting", lambda: stage.run(run))
+            await eventually(lambda: stage.run(run).activity == "waiting", RUN_S)
             yield model, await model.question(run.id)
-
-
-async def _until(holds: Callable[[], object], said: Callable[[], object]) -> None:
-    end = asyncio.get_running_loop().time() + RUN_S
-    while not holds():
-        assert asyncio.get_running_loop().time() < end, said()
-        await asyncio.sleep(0.02)
 
 
 def _typed(stage: Stage, run: Run) -> int:
@@ -133,3 +127,28 @@ async def test_without_an_executor_nothing_is_queued(stage: Stage, asker: Path) 
         with pytest.raises(ExecutorNotRunning, match="nothing was typed"):
             await model.answer(question, keys=["y"])
         assert deliveries.of_run(stage.store, question.view.run.id) == []
+
+
+async def test_a_prompt_is_typed_and_submitted(stage: Stage, asker: Path) -> None:
+    with stage.executor():
+        async with model_of(stage) as model:
+            run = stage.until_status(stage.start("asker", "listens"), "running")
+            told = await model.prompt(run, "go on")
+            assert told.status == "typed"  # it has no hooks that could say more
+            await eventually(lambda: asker.exists() and asker.read_text() == "go on\n")
+
+
+async def test_a_prompt_is_not_typed_into_a_question(stage: Stage, asker: Path) -> None:
+    async with asking(stage, "stubborn") as (model, question):
+        with pytest.raises(Conflict, match=r"Nothing was typed\. .*Bash: ls"):
+            await model.prompt(question.view.run, "go on")
+        assert not asker.exists()
+
+
+async def test_without_an_executor_a_prompt_is_not_even_queued(stage: Stage, asker: Path) -> None:
+    with stage.executor():
+        run = stage.until_status(stage.start("asker", "listens"), "running")
+    async with model_of(stage) as model:
+        with pytest.raises(ExecutorNotRunning, match="nothing was typed"):
+            await model.prompt(run, "go on")
+    assert deliveries.of_run(stage.store, run.id) == []

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from textual import events
@@ -20,8 +21,27 @@ from app.settings import load
 from screens.board import BoardScreen
 from store.errors import ConfigError
 from store.home import Home
-from tests.screens.driving import DEADLINE, driving
+from tests.screens.driving import DEADLINE, Driver, driving
 from tests.screens.fake_model import NOW, FakeModel, clock, item, project, run, sample, uid
+
+
+class News(asyncio.Event):
+    """Stands in for that of ``Notices``; ``over`` once all that it was set for has been looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.came = asyncio.Event()
+        self.over = asyncio.Event()
+
+    def set(self) -> None:
+        self.came.set()
+        self.over.clear()
+        super().set()
+
+    async def wait(self) -> Literal[True]:
+        if not self.is_set():
+            self.over.set()
+        return await super().wait()
 
 
 @dataclass
@@ -30,7 +50,9 @@ class Told:
 
     model: FakeModel
     it: Notices
+    news: News
     heard: list[Notice] = field(default_factory=list)
+    more: asyncio.Event = field(default_factory=asyncio.Event)
     looks: bool = False
 
     def waits(self, number: int, note: str = "Bash: ls") -> None:
@@ -50,15 +72,14 @@ class Told:
     async def until(self, count: int) -> list[Notice]:
         async with asyncio.timeout(DEADLINE):
             while len(self.heard) < count:
-                await asyncio.sleep(0.005)
+                self.more.clear()
+                await self.more.wait()
         return self.heard
 
     async def settled(self) -> list[Notice]:
         """What was told once everything that began has been looked at."""
         async with asyncio.timeout(DEADLINE):
-            while self.it._news.is_set() or self.it._began:
-                await asyncio.sleep(0.005)
-        await asyncio.sleep(0.02)
+            await self.news.over.wait()
         return self.heard
 
 
@@ -70,8 +91,10 @@ async def telling(settings: NoticeSettings, at: datetime = NOW) -> AsyncIterator
 
     async def send(notice: Notice) -> None:
         told.heard.append(notice)
+        told.more.set()
 
-    told = Told(model, Notices(settings, model, lambda: at, lambda: told.looks, send))
+    told = Told(model, Notices(settings, model, lambda: at, lambda: told.looks, send), News())
+    told.it._news = told.news
     task = asyncio.create_task(told.it.run())
     try:
         yield told
@@ -137,7 +160,7 @@ async def test_nobody_is_told_who_looks_or_sleeps_or_did_not_ask_for_it() -> Non
         assert await told.settled() == []
     async with telling(NoticeSettings()) as told:
         told.waits(11)
-        assert not told.it._news.is_set()
+        assert not told.news.came.is_set()
 
 
 async def test_ends_are_told_where_that_is_wanted() -> None:
@@ -190,23 +213,24 @@ async def test_the_room_calls_only_while_its_terminal_is_not_looked_at(monkeypat
     room = ControlRoom(model, clock=clock, notify=NoticeSettings(("osc9", "bell")))
     written: list[str] = []
     monkeypatch.setattr(room, "_write", written.append)
+    room._notices._news = news = News()
     said: dict[str, object] = {"run_id": uid(201), "kind": "progress", "said": {"activity": "waiting"}}
     waits = ("run.signal_received", said)
     async with room.run_test() as pilot:
-        while not isinstance(room.screen, BoardScreen):
-            await pilot.pause(0.01)
+        driver = Driver(room, pilot, model)
+        await driver.at(BoardScreen)
         room.post_message(events.AppFocus())
         await pilot.pause()
         model.happen(waits)
-        await pilot.pause(0.2)
+        async with asyncio.timeout(DEADLINE):
+            await news.came.wait()
+            await news.over.wait()
         assert written == []
         room.post_message(events.AppBlur())
         await pilot.pause()
         model.runs[uid(201)] = replace(model.runs[uid(201)], activity_note="Bash: ls")
         model.happen(waits)
-        async with asyncio.timeout(DEADLINE):
-            while len(written) < 2:
-                await pilot.pause(0.01)
+        await driver.until(lambda: len(written) == 2, "both ways have told it")
         assert written == ["\x1b]9;pam: claude waits for you: Fix flaky auth tests: Bash: ls\x07", "\x07"]
 
 

@@ -9,10 +9,9 @@ import itertools
 import sys
 import time
 
-from executor.tmux import oneshot
-from tests.bench.attached import Attached, attached
+from tests.bench.attached import attached
 from tests.bench.report import Figure, median, p95
-from tests.support.attach_rig import ECHO, Seat, terminal_environ
+from tests.support.attach_rig import ECHO, Seat
 
 KEYS = 300
 PAUSE_S = 0.02
@@ -23,7 +22,7 @@ LETTERS = b"qzxjwyQZXJWY"
 def measure() -> Figure:
     """Milliseconds at the 95th percentile."""
     with attached([sys.executable, "-u", "-c", ECHO], b"READY") as here:
-        plain = _plain(here)
+        plain = here.plain()
         try:
             ours, theirs = _typed(here.room, plain)
         finally:
@@ -31,15 +30,6 @@ def measure() -> Figure:
     detail = {"p50": median(ours) * 1e3, "p95": p95(ours) * 1e3, "tmux_p50": median(theirs) * 1e3}
     print("attach_keys", {name: round(value, 2) for name, value in detail.items()}, file=sys.stderr)
     return Figure("key in an attached pane to paint, p95", p95(ours) * 1e3, "ms", 8.0, p95(theirs) * 1e3)
-
-
-def _plain(here: Attached) -> Seat:
-    """Plain tmux on the same session, with no say in its size: two that differ would resize it at each key."""
-    argv = oneshot.attach_argv(here.settings, here.run.session_name, read_only=False)
-    target = argv.index("-t") + 2
-    seat = Seat([*argv[:target], "-f", "ignore-size", *argv[target:]], terminal_environ(here.home.path))
-    seat.settle(0.5)
-    return seat
 
 
 def _typed(room: Seat, plain: Seat) -> tuple[list[float], list[float]]:

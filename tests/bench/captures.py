@@ -16,7 +16,8 @@ import psutil
 from executor.hosts.link import Spawn
 from executor.hosts.local import LocalLink
 from executor.settings import ExecutorSettings
-from executor.tmux import commands, oneshot
+from executor.tmux import oneshot
+from executor.tmux.commands.words import command
 from executor.tmux.control import ControlClient
 from tests.bench.board import quiet_home
 from tests.bench.report import Figure
@@ -43,7 +44,7 @@ async def _measure(settings: ExecutorSettings, home: Path) -> Figure:
     await link.close()
     client = ControlClient(oneshot.control_argv(settings), oneshot.client_environment(os.environ), deadline_s=10)
     await client.connect()
-    naive = commands.command("capture-pane", "-p", "-e", "-t", f"={SESSION}:")
+    naive = command("capture-pane", "-p", "-e", "-t", f"={SESSION}:")
     reference = await _growth(server, lambda: client.run(naive))
     await client.close()
     return Figure("captures_10000_growth", round(growth, 2), "MB", BOUND_MB, round(reference, 2))

@@ -30,6 +30,9 @@ BENCHMARKS = (
     "first_paint",
     "room_quiet",
     "wall_12",
+    "attach_keys",
+    "attach_flood",
+    "attach_stalls",
 )
 
 

@@ -17,7 +17,8 @@ import pytest
 
 from executor.capture import Frame, PaneSource, Subscription
 from executor.hosts.local import LocalLink
-from executor.tmux import commands
+from executor.tmux.commands import looking
+from executor.tmux.commands.words import Command
 from executor.tmux.panes import ServerIdentity, parse_identity
 from store.errors import InvalidValue
 from tests.support.tmux_server import TmuxSandbox, eventually
@@ -120,22 +121,22 @@ async def test_a_quiet_screen_is_not_captured_again(
     """Observation costs what is looked at and changes: captures stop, listings go on."""
     await link.spawn(tmux_sandbox.spawn(RUN, ECHO))
     captures, listings, quiet = [0], [0], asyncio.Event()
-    capture, listing = commands.capture, commands.list_panes
+    capture, listing = looking.capture, looking.list_panes
     since = [0]
 
-    def counted_capture(*args: str, **kwargs: object) -> commands.Command:
+    def counted_capture(*args: str, **kwargs: object) -> Command:
         captures[0] += 1
         since[0] = listings[0]
         return capture(*args, **kwargs)  # type: ignore[arg-type]
 
-    def counted_listing() -> commands.Command:
+    def counted_listing() -> Command:
         listings[0] += 1
         if captures[0] and listings[0] - since[0] > 30:
             quiet.set()
         return listing()
 
-    monkeypatch.setattr(commands, "capture", counted_capture)
-    monkeypatch.setattr(commands, "list_panes", counted_listing)
+    monkeypatch.setattr(looking, "capture", counted_capture)
+    monkeypatch.setattr(looking, "list_panes", counted_listing)
     viewer = Viewer()
     source.subscribe(RUN, viewer)
     async with asyncio.timeout(15):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -85,6 +86,14 @@ class Driver:
         while not condition():
             assert time.monotonic() < end, f"never: {what or condition}"
             await self.pilot.pause(0.005)
+
+    async def drawn(self) -> None:
+        """Let the application run until all that it has taken stands on the screen."""
+        done = asyncio.Event()
+        await self.pilot.pause()
+        self.room.screen.call_after_refresh(done.set)
+        async with asyncio.timeout(DEADLINE):
+            await done.wait()
 
     async def at(self, kind: type[S]) -> S:
         """Wait until a screen of this kind is seen."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
 
@@ -10,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.color import Color
+from rich.console import Console
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.strip import Strip
@@ -18,6 +21,7 @@ from screens.ansi import MAX_LINES, RowRenderer
 from themes import terminal_colours
 
 COLOURS = terminal_colours("pam-dark")
+TRUE_COLOUR = Console(color_system="truecolor", file=io.StringIO())
 
 
 def drawn(*rows: str) -> list[Strip]:
@@ -84,10 +88,62 @@ def test_palette_colours_are_those_of_the_theme(sequence: str, expected: str) ->
     assert style.color.triplet == Color.parse(expected).triplet
 
 
-def test_blinking_and_underline_colour_are_left_out() -> None:
+def test_blinking_is_left_out_and_an_underlines_colour_is_no_line() -> None:
     style = style_at(drawn("\x1b[5;58:5:9mA")[0], 0)
     assert not style.blink
-    assert style == RowRenderer(COLOURS).base
+    assert style == RowRenderer(COLOURS, underlines=True).base
+
+
+@pytest.mark.parametrize(
+    ("sequence", "written"),
+    [
+        ("4:3", "4:3"),
+        ("4:4", "4:4"),
+        ("4:5", "4:5"),
+        ("4;58:2::1:2:3", "58:2::1:2:3"),
+        ("4:3;58;2;1;2;3", "4:3;58:2::1:2:3"),
+        ("21;58:5:231", "58:2::255:255:255"),
+        ("4:3;4", ""),
+        ("4:3;58:5:9;59;24;4:4", "4:4"),
+        ("4:3;58:5:9;0;4", ""),
+        ("4:3;4:0", ""),
+    ],
+)
+def test_underlines_are_written_in_the_form_and_colour_they_were_asked_in(sequence: str, written: str) -> None:
+    """In a sequence of their own, behind one that any terminal understands."""
+    (strip,) = RowRenderer(COLOURS, underlines=True).strips([f"\x1b[{sequence}mA"])
+    plain = drawn("\x1b[21mA" if sequence.startswith("21") else "\x1b[4mA" if "4:0" not in sequence else "A")[0]
+    ends = f"\x1b[{written}mA\x1b[0m" if written else "A\x1b[0m"
+    assert strip.render(TRUE_COLOUR) == plain.render(TRUE_COLOUR).removesuffix("A\x1b[0m") + ends
+
+
+def test_one_form_of_underline_is_not_taken_for_another() -> None:
+    """Rich and Textual look up by equality what they have made of a style."""
+    strip = RowRenderer(COLOURS, underlines=True).strips(["\x1b[4mA\x1b[4:3mB\x1b[4:4mC"])[0]
+    assert len({style_at(strip, column) for column in range(3)}) == 3
+    marked = Strip([Segment(text, (style or Style()) + Style(reverse=True)) for text, style, _ in strip])
+    assert marked.render(TRUE_COLOUR).count("\x1b[4;7;") == 3, "a mark underlines plainly"
+
+
+def test_a_terminal_without_them_is_underlined_plainly() -> None:
+    assert style_at(drawn("\x1b[4:3;58:5:9mA")[0], 0) == style_at(drawn("\x1b[4mA")[0], 0)
+
+
+@pytest.mark.parametrize("link", ["https://example.com/a;b?c=%20", "HTTP://x", "mailto:a@b", "file:///tmp/x"])
+@pytest.mark.parametrize("end", ["\x1b\\", "\x07"])
+def test_links_are_handed_on_and_end_with_their_row(link: str, end: str) -> None:
+    rows = [f"a\x1b]8;id=x;{link}{end}b\x1b[1mc\x1b]8;;{end}d\x1b]8;;{link}{end}e", "f"]
+    first, second = RowRenderer(COLOURS, links=True).strips(rows)
+    assert [style_at(first, column).link for column in range(5)] == [None, link, link, None, link]
+    assert style_at(second, 0).link is None
+    assert f";{link}\x1b\\" in first.render(TRUE_COLOUR)
+    assert not any(style and style.link for strip in drawn(*rows) for _, style, _ in strip), "unless they are asked for"
+
+
+def test_a_link_is_one_for_the_terminal_wherever_it_goes_on() -> None:
+    rows = ["\x1b]8;;http://x\x07one", "\x1b]8;;http://x\x07two"]
+    first, second = RowRenderer(COLOURS, links=True).strips(rows)
+    assert style_at(first, 0).link_id == style_at(second, 0).link_id != ""
 
 
 def test_the_pen_is_carried_from_row_to_row_and_starts_plain() -> None:
@@ -106,7 +162,10 @@ def test_line_drawing_is_carried_from_row_to_row() -> None:
 @pytest.mark.parametrize(
     "hidden",
     [
-        "\x1b]8;;https://example.com\x1b\\",
+        "\x1b]8;;javascript:alert(1)\x1b\\",
+        "\x1b]8;;https://example.com/\x9b31m\x1b\\",
+        "\x1b]8;;https://example.com/é\x1b\\",
+        "\x1b]8;;https://example.com/ \x1b\\",
         "\x1b]52;c;Zm9v\x07",
         "\x1b]0;title\x07",
         "\x1b]11;?\x1b\\",
@@ -133,9 +192,11 @@ def test_line_drawing_is_carried_from_row_to_row() -> None:
     ],
 )
 def test_everything_but_text_and_colour_is_swallowed(hidden: str) -> None:
-    strip = drawn(f"a{hidden}b")[0]
-    assert strip.text == "ab"
-    assert style_at(strip, 0) == RowRenderer(COLOURS).base
+    for links in (False, True):
+        (strip,) = RowRenderer(COLOURS, links=links).strips([f"a{hidden}b"])
+        assert strip.text == "ab"
+        assert style_at(strip, 0) == RowRenderer(COLOURS).base
+        assert style_at(strip, 1).link is None
 
 
 def test_what_follows_an_unfinished_sequence_stays_on_its_row() -> None:
@@ -178,18 +239,24 @@ _PIECES = st.one_of(
     st.sampled_from(
         ["\x1b[31m", "\x1b[38;2;1;2;3m", "\x1b[0m", "\x1b]8;;x\x07", "\x1b(0", "\x1b[4:3m", "\x1b[999999999m"]
     ),
+    st.sampled_from(["\x1b]8;;http://", "\x1b]8;;file:///", "\x1b\\", "\x1b]8;;http://x\x1b\\", "\x1b[58:5:9m"]),
 )
 _ROWS = st.lists(st.lists(_PIECES, max_size=8).map("".join), max_size=6)
 _ACTS_ON_A_TERMINAL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c\ud800-\udfff]")
+
+_LEADS_SOMEWHERE = re.compile("(https?://|file://|mailto:)[!-~]+", re.IGNORECASE)
+_ALL_THAT_IS_WRITTEN = re.compile(r"(\x1b\]8;(id=[0-9-]+;[!-~]+|;)\x1b\\|\x1b\[[0-9:;]+m|[^\x00-\x1f\x7f-\x9f])*")
 
 
 @given(rows=_ROWS, width=st.integers(1, 40))
 def test_no_input_breaks_a_row_or_reaches_the_terminal(rows: list[str], width: int) -> None:
     """Whatever an agent writes, every row is exactly as wide as its window (screens.md, Rules)."""
-    strips = drawn(*rows)
+    strips = RowRenderer(COLOURS, links=True, underlines=True).strips(rows)
     assert len(strips) == len(rows)
     for strip in strips:
         assert not _ACTS_ON_A_TERMINAL.search(strip.text)
+        assert all(_LEADS_SOMEWHERE.fullmatch(style.link) for _, style, _ in strip if style and style.link)
+        assert _ALL_THAT_IS_WRITTEN.fullmatch(strip.render(TRUE_COLOUR))
         assert strip.cell_length == cell_len(strip.text)
         fitted = strip.adjust_cell_length(width)
         assert cell_len(fitted.text) == width

@@ -10,12 +10,15 @@ from functools import partial
 import pytest
 
 from screens.board import BoardScreen
-from screens.dialogs import AnswerRun
+from screens.dialogs import AnswerRun, PromptRun
+from screens.dialogs.start_run import PromptArea
 from screens.run import RunScreen
 from screens.wall import WallScreen
 from store.errors import Conflict
+from store.records import DeliveryStatus, RunStatus
 from tests.screens.driving import Driver, driving
 from tests.screens.fake_model import NOW, FakeModel, host, item, project, run, sample, uid
+from tests.screens.fakes.answers import delivery
 
 FIRST = uid(201)
 
@@ -156,10 +159,67 @@ async def test_one_that_waits_all_the_same_offers_its_terminal() -> None:
         assert place.run_id == FIRST
 
 
-async def test_who_asks_nothing_is_not_answered() -> None:
+async def prompting(driver: Driver) -> PromptRun:
+    """At the dialog of a run that works."""
+    await driver.press("G", "w")
+    return await driver.at(PromptRun)
+
+
+async def test_who_asks_nothing_is_given_a_prompt() -> None:
+    """Of several lines if need be; its screen is there to be read meanwhile."""
     async with driving(queue()) as driver:
+        await prompting(driver)
+        await driver.until(lambda: "screen 4" in driver.text())
+        await driver.press("enter")
+        await driver.until(lambda: "Type what it is to do" in driver.text())
+        await driver.press(*"run it", "ctrl+j", *"twice", "enter")
+        await driver.at(BoardScreen)
+        assert ("prompt", uid(104), "run it\ntwice") in driver.model.calls
+        await driver.said("claude has taken it up, for “Task 4”.")
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "says"),
+    [
+        ("unconfirmed", "The agent is at work and has not said that it took this up.", "has not said that it took"),
+        ("typed", None, "It was typed into claude, for “Task 4”."),
+        ("queued", None, "It is typed once claude takes prompts, for “Task 4”."),
+    ],
+)
+async def test_what_became_of_a_prompt_is_said(status: DeliveryStatus, reason: str | None, says: str) -> None:
+    model = queue()
+    model.told = delivery(status, reason=reason)
+    async with driving(model) as driver:
+        await prompting(driver)
+        await driver.press(*"go on", "enter")
+        await driver.said(says)
+
+
+async def test_a_prompt_that_was_refused_is_kept_with_the_reason_and_sent_once() -> None:
+    model = queue()
+    model.hold = asyncio.Event()
+    async with driving(model) as driver:
+        dialog = await prompting(driver)
+        await driver.press(*"go on", "enter")
+        await driver.until(lambda: "Typing, then waiting until it is taken up…" in driver.text())
+        await driver.press("enter")
+        model.refuse = Conflict("Nothing was typed. It asks something.")
+        model.hold.set()
+        await driver.until(lambda: "Nothing was typed. It asks something." in driver.text())
+        assert "Typing, then" not in driver.text()
+        assert dialog.query_one(PromptArea).text == "go on"
+        assert len([call for call in model.calls if call[0] == "prompt"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "says"), [("pending", "The session is not up yet"), ("exited", "nobody reads what is written")]
+)
+async def test_nothing_is_written_to_a_run_that_does_not_run(status: RunStatus, says: str) -> None:
+    model = queue()
+    model.runs[uid(104)] = replace(model.runs[uid(104)], status=status, activity="unknown")
+    async with driving(model) as driver:
         await driver.press("G", "w")
-        await driver.said("It asks nothing")
+        await driver.said(says)
 
 
 async def test_one_that_was_answered_elsewhere_says_so() -> None:

@@ -483,11 +483,11 @@ async def test_walking_a_thousand_cards_draws_only_what_is_seen(monkeypatch: pyt
         await driver.until(lambda: driver.board.active.status == "todo")
         assert driver.board.state is not None
         assert driver.board.state.count("todo") == 1500
-        await driver.pilot.pause(0.05)
+        await driver.drawn()
         assert len(set(drawn)) < 60
         drawn.clear()
         await driver.press("j")
-        await driver.pilot.pause(0.05)
+        await driver.drawn()
         assert len(drawn) <= 4
         drawn.clear()
         await driver.press("G")

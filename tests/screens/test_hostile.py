@@ -42,7 +42,7 @@ def at_place(key: str, *then: str) -> Callable[[Driver], Awaitable[None]]:
     async def steps(driver: Driver) -> None:
         await driver.press(key)
         await driver.until(lambda: isinstance(driver.room.screen, PlaceScreen) and driver.room.screen.PLACE != "board")
-        await driver.pilot.pause(0.05)
+        await driver.until(lambda: driver.place._opened, "the place is read")
         await driver.press(*then)
 
     return steps
@@ -57,7 +57,7 @@ async def run_tabs(driver: Driver) -> None:
 
 async def more_tabs(driver: Driver) -> None:
     await driver.press("right_square_bracket")
-    await driver.pilot.pause(0.05)
+    await driver.drawn()
 
 
 async def start(driver: Driver) -> None:
@@ -111,7 +111,7 @@ async def test_no_place_is_broken_by_what_it_shows(walk: str, size: tuple[int, i
         async with driving(poisoned(payload), size=size) as driver:
             for steps in WALKS[walk]:
                 await steps(driver)
-                await driver.pilot.pause(0.02)
+                await driver.drawn()
                 found = broken(driver.room.screen._compositor.render_strips(), size[0])
                 assert not found, f"{name}: {found[:3]}"
 

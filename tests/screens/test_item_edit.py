@@ -141,7 +141,7 @@ def editor(monkeypatch: pytest.MonkeyPatch, model: FakeModel, text: str | None, 
     """An editor that writes this; the paths that it was opened with."""
     paths: list[str] = []
 
-    def run(argv: list[str], check: bool) -> object:
+    def run(argv: list[str], check: bool, stderr: object) -> object:
         paths.append(argv[-1])
         if text is not None:
             model.drafts[argv[-1]] = text
@@ -208,7 +208,8 @@ async def test_runs_tell_what_they_used_and_history_what_happened() -> None:
     async with driving(model) as driver:
         await opened(driver)
         await driver.until(lambda: "41.9k tokens · $1.34" in driver.text())
-        assert "tokens 50.9k" in driver.text() and "cost $1.34, 1 of 2 runs unknown" in driver.text()
+        head = ("tokens 50.9k", "cost $1.34, 1 of 2 runs unknown")
+        await driver.until(lambda: all(part in driver.text() for part in head))
         assert "HISTORY · newest 5" in driver.text() and "agent runs, pid 48213" in driver.text()
         await driver.press("j", "j", "j", "j", "j", "enter")
         place = await driver.at(RunScreen)

@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from app.control_room import ControlRoom
 from screens.activity import ActivityDrawer, ActivityScreen
 from screens.board import BoardScreen
-from screens.dialogs import AnswerRun, EditItem, StartAgain, StartRun
+from screens.dialogs import AnswerRun, EditItem, PromptRun, StartAgain, StartRun
 from screens.dialogs.reconcile import ReconcilePlan
 from screens.hosts import HostsScreen
 from screens.item import ItemScreen
@@ -91,6 +91,20 @@ async def answer(driver: Driver) -> None:
     await driver.until(lambda: "❯ 1. Yes" in driver.text())
 
 
+async def prompt(driver: Driver) -> None:
+    await board(driver)
+    await driver.press("w")
+    await driver.at(PromptRun)
+    await driver.until(lambda: "❯ 1. Yes" in driver.text())
+    await driver.write("Now run the whole suite twice,\nand say what still flickers.")
+
+
+def at_rest() -> FakeModel:
+    model = sample()
+    model.runs[uid(201)] = replace(model.runs[uid(201)], activity="idle", activity_note=None)
+    return model
+
+
 def asking_in_words() -> FakeModel:
     model = sample()
     model.asks = "question"
@@ -113,6 +127,7 @@ PICTURES: dict[str, tuple[Callable[[], FakeModel], Steps]] = {
     "wall-empty": (empty, wall),
     "answer-permission": (sample, answer),
     "answer-question": (asking_in_words, answer),
+    "prompt": (at_rest, prompt),
 }
 
 

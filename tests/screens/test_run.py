@@ -191,7 +191,8 @@ async def test_attaching_gives_the_terminal_to_the_models_command(tmp_path: Path
     model = sample()
     mark = tmp_path / "attached"
 
-    async def attach_command(run_id: str) -> list[str]:
+    async def attach_command(run_id: str, *, force: bool = False, read_only: bool = False) -> list[str]:
+        assert not (force or read_only)
         return [sys.executable, "-c", f"open({str(mark)!r}, 'w').write({run_id!r})"]
 
     model.attach_command = attach_command  # type: ignore[method-assign]
@@ -337,3 +338,16 @@ async def test_the_screen_is_scrolled_by_keys_and_follows_again_at_its_end() -> 
         await driver.until(lambda: "line 0" in driver.text())
         await driver.press("G")
         await driver.until(lambda: "line 69" in driver.text() and "lines up" not in driver.text())
+
+
+async def test_a_pane_that_is_hidden_draws_nothing_and_is_current_once_it_is_seen() -> None:
+    async with driving(sample()) as driver:
+        pane = (await opened(driver)).pane
+        await driver.until(lambda: pane._drawn)
+        pane.display = False
+        await driver.until(lambda: pane._hidden)
+        before = pane._drawn
+        pane.show(["something new"])
+        assert pane._drawn is before
+        pane.display = True
+        await driver.until(lambda: "something new" in driver.text())

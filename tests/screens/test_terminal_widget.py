@@ -95,6 +95,20 @@ async def test_it_is_as_large_as_its_window() -> None:
         assert len(app.lines) == 1
 
 
+async def test_what_is_typed_before_it_has_a_size_comes_first() -> None:
+    app = Room()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.terminal.display = False
+        await pilot.pause()
+        app.terminal.connect(app.dial)
+        app.terminal.send(b"early ")
+        assert not app.lines
+        app.terminal.display = True
+        await pilot.pause()
+        app.terminal.send(b"and late")
+        assert app.lines[0].typed == b"early and late"
+
+
 async def test_rows_and_cursor_are_drawn() -> None:
     async with room() as (app, line, pilot):
         line.draw("one", "\x1b[31mtwo", cursor=(3, 0))
@@ -106,6 +120,25 @@ async def test_rows_and_cursor_are_drawn() -> None:
         app.set_focus(None)
         await pilot.pause()
         assert app.reversed_at(1) == [], "somebody else has the keys"
+
+
+async def test_the_cursor_is_drawn_in_every_shape_where_there_is_no_other() -> None:
+    """In a browser, and on pictures."""
+    async with room() as (app, line, _):
+        for shape in ("default", "block", "blinking block", "a heart"):
+            line.draw("ab", cursor=(1, 0), shape=shape)
+            assert app.reversed_at(0) == [1], shape
+        for shape, attribute in (("bar", "underline2"), ("blinking underline", "underline")):
+            line.draw("ab", cursor=(1, 0), shape=shape)
+            styles = [style for text, style, _ in app.terminal.render_line(0) for _ in text]
+            assert [bool(style and getattr(style, attribute)) for style in styles[:3]] == [False, True, False]
+
+
+async def test_links_are_drawn_as_such() -> None:
+    async with room() as (app, line, _):
+        line.draw("\x1b]8;;https://example.com\x1b\\here\x1b]8;;\x1b\\ not here", cursor=(0, 1))
+        links = {text.strip(): style.link for text, style, _ in app.terminal.render_line(0) if style and text.strip()}
+        assert links == {"here": "https://example.com", "not here": None}
 
 
 async def test_a_smaller_screen_leaves_nothing_of_the_larger() -> None:
@@ -157,7 +190,12 @@ async def test_a_right_that_is_lost_ends_the_typing_at_once() -> None:
         app.terminal.mute()
         assert taken("x", (1.0, 1.0)) == "x"
         await pilot.press("y")
-        assert (line.typed, app.straight) == (b"", None)
+        assert line.typed == b""
+        assert app.straight is not None
+        assert app.straight is not taken
+        assert app.straight("a word that was meant for it", (1.0, 1.0)) == ""
+        assert app.straight("\x1b", (1.0, 1.0)) == ""
+        assert app.straight is None
 
 
 async def test_what_is_marked_is_copied() -> None:

@@ -245,7 +245,7 @@ async def test_hostile_screens_break_no_border(size: tuple[int, int]) -> None:
     async with driving(model, size=size) as driver:
         wall = await opened(driver)
         await driver.until(lambda: all(tile.sight for tile in wall.tiles.tiles.values()))
-        await driver.pilot.pause(0.1)
+        await driver.drawn()
         for tile in wall.tiles.tiles.values():
             for line in tile.lines:
                 assert sum(segment.cell_length for segment in line) == tile.place.width

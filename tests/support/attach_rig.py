@@ -14,6 +14,8 @@ from pathlib import Path
 
 import ptyprocess
 
+from executor.terminal.engine import Engine
+
 PAM = Path(sys.executable).with_name("pam")
 ECHO = r"""
 import os, sys, termios, tty
@@ -23,15 +25,55 @@ while data := os.read(0, 4096):
     os.write(1, b"\r\x1b[K" + data[-1:])
 """
 """An agent that shows the last key, alone on its line."""
+PAINTER = r"""
+import os, signal, sys, tty
+tty.setraw(0)
+key = "."
+def paint(*_):
+    columns, rows = os.get_terminal_size()
+    line = "\x1b[{0};1H\x1b[3{1}m\x1b[{2}mrow {0:02} " + key * 30 + "\x1b[0m\x1b[K"
+    os.write(1, "".join(line.format(y, y % 7 + 1, y % 4) for y in range(1, rows + 1)).encode())
+signal.signal(signal.SIGWINCH, paint)
+paint()
+while data := os.read(0, 4096):
+    key = chr(data[-1])
+    paint()
+"""
+"""An agent that shows the last key all over its screen, in many colours, whatever size that has."""
+_STYLES = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 class Seat:
-    """A program on a terminal, with everything it writes kept."""
+    """A program on a terminal, with everything it writes kept; with ``seen`` also what stands on its screen."""
 
-    def __init__(self, argv: Sequence[str], environ: Mapping[str, str], *, columns: int = 120, rows: int = 40) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        columns: int = 120,
+        rows: int = 40,
+        seen: bool = False,
+    ) -> None:
         self.child = ptyprocess.PtyProcess.spawn(list(argv), env=dict(environ), dimensions=(rows, columns))
         os.set_blocking(self.child.fd, False)
         self.output = bytearray()
+        self._screen = Engine(columns, rows, reply=lambda _: None) if seen else None
+
+    def screen(self) -> list[str]:
+        """What the operator sees, row by row, without its colours."""
+        assert self._screen is not None
+        return [_STYLES.sub("", row) for row in self._screen.screen()]
+
+    def shows(self, part: str) -> bool:
+        """Whether the operator sees that now, in one row."""
+        return any(part in row for row in self.screen())
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give the terminal another size."""
+        if self._screen is not None:
+            self._screen.resize(columns, rows)
+        self.child.setwinsize(rows, columns)
 
     def write(self, data: bytes) -> None:
         """Type bytes; takes what is drawn meanwhile."""
@@ -51,6 +93,8 @@ class Seat:
         except OSError:
             return b""
         self.output += data
+        if self._screen is not None:
+            self._screen.feed(data)
         return data
 
     def until(self, part: bytes | Callable[[], object], timeout: float = 20.0) -> None:

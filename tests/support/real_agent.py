@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from tests.support.waiting import until
 
 PATIENCE_S = 90.0
 """opencode takes a dozen seconds for its first paint in a new home, on a machine that does nothing else."""
+
+HAND_S = 0.2
+"""Between the last letter of a line and Enter: gemini takes an Enter within 30 ms of a letter for part of a paste."""
 
 ANSWERED_S = 3.0
 """How long an answer takes to have an effect."""
@@ -124,9 +128,11 @@ class RealAgent:
         self.stage.sandbox.tmux("send-keys", "-t", f"={run.session_name}:", *keys)
 
     def type(self, run: Run, text: str) -> None:
-        """Type a line as a person does: Enter once it stands there."""
+        """Type a line as a person does: Enter once it stands there, and no faster than a hand."""
+        before = self.stage.pane(run).count(text)
         self.stage.sandbox.tmux("send-keys", "-t", f"={run.session_name}:", "-l", text)
-        self.until(run, lambda: text in self.stage.pane(run))
+        self.until(run, lambda: self.stage.pane(run).count(text) > before)
+        time.sleep(HAND_S)
         self.press(run, "Enter")
 
     def until(self, run: Run, holds: Callable[[], object]) -> None:

@@ -175,7 +175,7 @@ async def test_whatever_is_drawn_reads(theme: str, size: tuple[int, int]) -> Non
     for scene in SCENES if size[0] > 80 else NARROW_SCENES:
         async with driving(sample(), size=size, theme=theme) as driver:
             await scene(driver)
-            await driver.pilot.pause(0.05)
+            await driver.drawn()
             read, dim = measured(driver)
             assert not dim, f"{scene.__name__}: {dim}"
             assert read > 5, f"{scene.__name__}: nearly nothing was measured"
@@ -188,7 +188,7 @@ async def test_every_picture_reads(picture: str, theme: str) -> None:
     make, steps = PICTURES[picture]
     async with driving(make(), size=(160, 45), theme=theme) as driver:
         await steps(driver)
-        await driver.pilot.pause(0.05)
+        await driver.drawn()
         _, dim = measured(driver)
         assert not dim
 
@@ -201,7 +201,7 @@ async def test_the_frames_of_tiles_read(theme: str) -> None:
     async with driving(model, theme=theme) as driver:
         await driver.press("3")
         await driver.until(lambda: isinstance(driver.room.screen, WallScreen) and "waiting" in driver.text())
-        await driver.pilot.pause(0.05)
+        await driver.drawn()
         read, dim = measured(driver, but=())
         assert not dim
         assert read > 20

@@ -1,4 +1,4 @@
-"""The one module that builds tmux commands: quoting, names, targets, keys."""
+"""The one folder that builds tmux commands: quoting, names, targets, keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from executor.hosts.local import LocalLink
 from executor.settings import ExecutorSettings
-from executor.tmux import commands, oneshot
+from executor.tmux import oneshot
+from executor.tmux.commands import attaching, keying, looking, serving, sessions, targets, words
 from executor.tmux.panes import parse_listing
 from executor.tmux.version import TmuxVersion, parse_version
 from store.errors import InvalidValue
@@ -41,7 +42,7 @@ nasty = st.sampled_from(
         "",
     ]
 )
-words = st.lists(st.one_of(nasty, text), min_size=1, max_size=8)
+word_lists = st.lists(st.one_of(nasty, text), min_size=1, max_size=8)
 
 
 def test_any_words_reach_the_program_unchanged(tmux_sandbox: TmuxSandbox) -> None:
@@ -60,14 +61,14 @@ def _try_words(runner: asyncio.Runner, link: LocalLink, sandbox: TmuxSandbox) ->
     count = 0
 
     @settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    @given(words)
+    @given(word_lists)
     def holds(given_words: list[str]) -> None:
         nonlocal count
         count += 1
         session, out = f"pam-{count:08x}", sandbox.home / f"out{count}"
         folder = sandbox.home / f"{count} %d#{{pid}}$HOME;'\"é#(touch {sandbox.home}/hit)".replace("/", "∕")
         folder.mkdir()
-        command = commands.new_session(
+        command = sessions.new_session(
             session,
             ["sh", "-c", script, "sh", *given_words],
             cwd=str(folder),
@@ -94,10 +95,10 @@ def test_any_words_survive_as_process_arguments(tmux_sandbox: TmuxSandbox) -> No
     @settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(st.one_of(nasty, text).filter(bool))
     def holds(word: str) -> None:
-        show = commands.command("show-buffer", "-b", "x")
-        argv = commands.command("set-buffer", "-b", "x", "--", word).then(show).argv
+        show = words.command("show-buffer", "-b", "x")
+        argv = words.command("set-buffer", "-b", "x", "--", word).then(show).argv
         done = subprocess.run(
-            [*commands.server_flags(tmux_sandbox.settings), *argv], capture_output=True, check=True, timeout=10
+            [*serving.server_flags(tmux_sandbox.settings), *argv], capture_output=True, check=True, timeout=10
         )
         assert done.stdout == word.encode()
 
@@ -107,7 +108,7 @@ def test_any_words_survive_as_process_arguments(tmux_sandbox: TmuxSandbox) -> No
 def test_a_nul_byte_is_refused() -> None:
     """tmux holds C strings."""
     with pytest.raises(InvalidValue, match="NUL"):
-        commands.dq("a\0b")
+        words.dq("a\0b")
 
 
 @pytest.mark.parametrize(
@@ -121,15 +122,15 @@ def test_a_nul_byte_is_refused() -> None:
 def test_a_name_that_is_not_ours_never_becomes_a_target(name: str) -> None:
     """PAM-TMUX-002, 003, 013, 014, 015: checked before any tmux command is built."""
     for build in (
-        commands.session_target,
-        commands.pane_target,
-        commands.kill_session,
-        lambda name: commands.pipe_to(name, "/x", 1),
-        lambda name: commands.send_keys(name, ["Enter"]),
-        lambda name: commands.paste(name, "x", buffer="b"),
-        lambda name: commands.capture(name, TmuxVersion(3, 3), buffer="b"),
-        lambda name: commands.attach_terminal(name, read_only=True),
-        lambda name: commands.new_session(
+        targets.session_target,
+        targets.pane_target,
+        sessions.kill_session,
+        lambda name: sessions.pipe_to(name, "/x", 1),
+        lambda name: keying.send_keys(name, ["Enter"]),
+        lambda name: keying.paste(name, "x", buffer="b"),
+        lambda name: looking.capture(name, TmuxVersion(3, 3), buffer="b"),
+        lambda name: attaching.attach_terminal(name, read_only=True),
+        lambda name: sessions.new_session(
             name, ["x"], cwd="/", env={}, log_path="/x", log_max_bytes=1, title="", size=(1, 1)
         ),
     ):
@@ -141,21 +142,21 @@ def test_a_name_that_is_not_ours_never_becomes_a_target(name: str) -> None:
 def test_targets_are_exact(digits: str) -> None:
     """PAM-TMUX-022."""
     name = f"pam-{digits}"
-    assert commands.session_target(name) == f"={name}"
-    assert commands.pane_target(name) == f"={name}:"
-    assert commands.pane_target("%12") == "%12"
+    assert targets.session_target(name) == f"={name}"
+    assert targets.pane_target(name) == f"={name}:"
+    assert targets.pane_target("%12") == "%12"
 
 
 def test_every_command_names_its_target() -> None:
     """FR-68: a command without a target acts on whatever the operator looks at."""
     name, version = "pam-00112233", TmuxVersion(3, 3)
     built = [
-        *(commands.attach_control(), commands.attach_terminal(name, read_only=False), commands.server_identity()),
-        *(commands.nudge(), commands.pipe_to(name, "/x", 1), commands.kill_session(name)),
-        *(commands.capture(name, version, buffer="b"), commands.send_keys(name, ["Enter", "x"])),
-        commands.paste(name, "x", buffer="b"),
-        commands.new_session(name, ["x"], cwd="/", env={}, log_path="/x", log_max_bytes=1, title="", size=(1, 1)),
-        commands.list_panes(),
+        *(attaching.attach_control(), attaching.attach_terminal(name, read_only=False), serving.server_identity()),
+        *(serving.nudge(), sessions.pipe_to(name, "/x", 1), sessions.kill_session(name)),
+        *(looking.capture(name, version, buffer="b"), keying.send_keys(name, ["Enter", "x"])),
+        keying.paste(name, "x", buffer="b"),
+        sessions.new_session(name, ["x"], cwd="/", env={}, log_path="/x", log_max_bytes=1, title="", size=(1, 1)),
+        looking.list_panes(),
     ]
     free = {"set-buffer", "show-buffer", "delete-buffer"}
     for part in (part for command in built for part in command.parts if part[0] not in free):
@@ -166,29 +167,29 @@ def test_every_command_names_its_target() -> None:
 def test_the_operators_own_socket_is_refused(socket: str) -> None:
     """PAM-TMUX-018: never the default socket, never a path."""
     with pytest.raises(InvalidValue, match="socket"):
-        commands.server_flags(ExecutorSettings(tmux_socket=socket))
+        serving.server_flags(ExecutorSettings(tmux_socket=socket))
 
 
 def test_only_a_start_may_start_a_server() -> None:
     """Every process is on our socket, in UTF-8; no configuration file but on the one that may start (FR-15, FR-69)."""
     settings = ExecutorSettings()
-    assert commands.server_flags(settings) == ["tmux", "-u", "-L", "pam", "-N"]
-    assert commands.server_flags(settings, start=True) == ["tmux", "-u", "-L", "pam", "-f", "/dev/null"]
+    assert serving.server_flags(settings) == ["tmux", "-u", "-L", "pam", "-N"]
+    assert serving.server_flags(settings, start=True) == ["tmux", "-u", "-L", "pam", "-f", "/dev/null"]
 
 
 @pytest.mark.parametrize("key", ["", "|", "a&b", "x;", "$x", "`", "C-b", "\x02", "\x1b[A", "é", "\n", "rm -rf x | y"])
 def test_keys_outside_the_allow_list_are_refused(key: str) -> None:
     """PAM-TMUX-010, 011, 016. ``C-b`` is text of three letters at most, never the key."""
     if key == "C-b":
-        assert commands.send_keys("%1", [key]).parts[1][-3:] == ("-l", "--", "C-b")
+        assert keying.send_keys("%1", [key]).parts[1][-3:] == ("-l", "--", "C-b")
         return
     with pytest.raises(InvalidValue, match="may not be typed"):
-        commands.send_keys("%1", ["Enter", key])
+        keying.send_keys("%1", ["Enter", key])
 
 
 def test_named_keys_and_text_are_told_apart() -> None:
     """A named key is pressed, anything else typed letter by letter."""
-    _, *typed = commands.send_keys("%1", ["Backspace", "Delete", "C-c", "Up", "up"]).parts
+    _, *typed = keying.send_keys("%1", ["Backspace", "Delete", "C-c", "Up", "up"]).parts
     assert [part[3:] for part in typed] == [("BSpace",), ("DC",), ("C-c",), ("Up",), ("-l", "--", "up")]
 
 
@@ -232,12 +233,12 @@ def test_versions_are_ordered() -> None:
 def test_a_control_client_captures_without_the_leak() -> None:
     """Before 3.6 a control client's ``capture-pane -p`` stays in the server's memory for ever."""
     for version in (TmuxVersion(3, 2), TmuxVersion(3, 5, "a")):
-        assert all("-p" not in part for part in commands.capture("%1", version, buffer="b").parts)
-    (new,) = commands.capture("%1", TmuxVersion(3, 6), buffer="b", history=None).parts
+        assert all("-p" not in part for part in looking.capture("%1", version, buffer="b").parts)
+    (new,) = looking.capture("%1", TmuxVersion(3, 6), buffer="b", history=None).parts
     assert new == ("capture-pane", "-p", "-e", "-N", "-S", "-", "-t", "%1")
 
 
 def test_a_prompt_cannot_end_its_own_paste() -> None:
     """An ``ESC[201~`` inside a prompt would turn the rest of it into keystrokes."""
-    _, set_buffer, _ = commands.paste("%1", "a\x1b[201~b\r\nc\td\x00\x9b", buffer="b").parts
+    _, set_buffer, _ = keying.paste("%1", "a\x1b[201~b\r\nc\td\x00\x9b", buffer="b").parts
     assert set_buffer[-1] == "a[201~b\nc\td"

@@ -13,8 +13,9 @@ import psutil
 import pytest
 
 from executor.processes import identify, liveness
-from executor.tmux import commands, oneshot
-from executor.tmux.commands import command
+from executor.tmux import oneshot
+from executor.tmux.commands import sessions
+from executor.tmux.commands.words import Command, command
 from executor.tmux.control import ControlClient
 from executor.tmux.errors import TmuxGone, TmuxRefused, TmuxSilent
 from executor.tmux.framing import Notice, SessionsChanged
@@ -47,7 +48,7 @@ async def client(tmux_sandbox: TmuxSandbox) -> AsyncIterator[ControlClient]:
     await made.close()
 
 
-def echo(text: str) -> commands.Command:
+def echo(text: str) -> Command:
     """A command that prints ``text``."""
     return command("display-message", "-p", "-t", "=pam-hub:", text)
 
@@ -58,11 +59,11 @@ async def test_pipelined_replies_come_in_order_with_errors_among_them(client: Co
     for number in range(300):
         futures.append(client.post(echo(str(number))))
         if number % 3 == 0:
-            futures.append(client.post(commands.kill_session(GONE)))
+            futures.append(client.post(sessions.kill_session(GONE)))
         if number % 7 == 0:
             futures.append(client.post(command("no-such-command")))
         if number % 5 == 0:
-            futures.append(client.post(echo("a").then(commands.kill_session(GONE)).then(echo("never"))))
+            futures.append(client.post(echo("a").then(sessions.kill_session(GONE)).then(echo("never"))))
     answers = await asyncio.gather(*futures, return_exceptions=True)
     told = [answer[0][0] for answer in answers if isinstance(answer, list)]
     assert told == [str(number).encode() for number in range(300)]
@@ -180,7 +181,7 @@ DOOMED = """
 import asyncio, os, signal, sys
 from executor.settings import ExecutorSettings
 from executor.tmux import oneshot
-from executor.tmux.commands import command
+from executor.tmux.commands.words import command
 from executor.tmux.control import ControlClient
 
 async def main():

@@ -12,7 +12,8 @@ import pytest
 
 from executor.processes import ProcessId, identify, liveness
 from executor.settings import ExecutorSettings
-from executor.tmux import commands, oneshot
+from executor.tmux import oneshot
+from executor.tmux.commands import sessions
 from executor.tmux.errors import TmuxSilent
 from executor.tmux.panes import NO_SERVER, ServerIdentity
 from store.errors import NotFound, TmuxUnavailable
@@ -42,7 +43,7 @@ def start_run(sandbox: TmuxSandbox, script: str) -> None:
     """A run's session beside the hub."""
     log = str(sandbox.home / "log")
     argv = ["sh", "-c", script]
-    command = commands.new_session(
+    command = sessions.new_session(
         RUN, argv, cwd="/", env={}, log_path=log, log_max_bytes=1 << 20, title="t", size=(60, 10)
     )
     oneshot.run(sandbox.settings, command)

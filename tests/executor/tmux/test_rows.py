@@ -100,3 +100,9 @@ def test_old_and_new_servers_give_the_same_rows() -> None:
     middle = captured([(), (b"\x1b[31mx\\y$", b"", b""), ()], TmuxVersion(3, 5))
     new = captured([(b"\x1b[31mx\\y$", b"")], TmuxVersion(3, 6))
     assert old == middle == new == ("\x1b[31mx\\y$\x1b[0m", "")
+
+
+def test_an_overline_is_not_taken_for_blinking() -> None:
+    """tmux writes it as 5:3 in a capture; the same digits in a colour stay."""
+    rows = (b"\x1b[0;9;5:3mover\x1b[0m", b"\x1b[58:5:3mred\x1b[0m \x1b[5mblink")
+    assert standalone(rows) == ("\x1b[9;53mover\x1b[0m", "\x1b[58:5:3mred\x1b[0m \x1b[5mblink\x1b[0m")

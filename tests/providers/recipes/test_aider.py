@@ -19,5 +19,5 @@ def test_it_is_given_a_command_that_waits_for_no_payload() -> None:
 def test_it_says_that_it_takes_input_and_no_more() -> None:
     said = Aider().read("rests", {})
     assert said is not None
-    assert (said.activity, said.ready, said.completed) == ("idle", True, False)
+    assert (said.activity, said.completed) == ("idle", False)
     assert Aider().read("", {}) is None

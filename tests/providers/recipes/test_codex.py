@@ -32,13 +32,13 @@ def said(name: str, **changed: object) -> Any:
 @pytest.mark.parametrize("source", ["startup", "resume"])
 def test_a_session_that_begins_names_its_conversation_and_its_rollout(source: str) -> None:
     began = said(f"SessionStart:{source}")
-    assert (began.ready, began.activity, began.model) == (True, None, "gpt-5.1")
+    assert (began.activity, began.model) == (None, "gpt-5.1")
     assert began.conversation_id == RECORDED[f"SessionStart:{source}"]["session_id"]
     assert began.transcript.endswith(f"{began.conversation_id}.jsonl")
 
 
 def test_a_session_goes_on_after_its_compaction() -> None:
-    assert said("SessionStart:startup", source="compact").ready is False
+    assert said("SessionStart:startup", source="compact").activity is None
 
 
 def test_a_session_without_a_rollout_names_none() -> None:

@@ -30,14 +30,14 @@ def said(name: str, **changed: object) -> Any:
 
 def test_a_session_that_begins_takes_input_and_names_its_conversation_and_chat() -> None:
     began = said("SessionStart:startup")
-    assert (began.ready, began.activity) == (True, "idle")
+    assert began.activity == "idle"
     assert began.conversation_id == RECORDED["SessionStart:startup"]["session_id"]
     assert began.transcript == RECORDED["SessionStart:startup"]["transcript_path"]
 
 
 def test_a_resumed_session_names_its_chat_with_the_first_prompt() -> None:
     began = said("SessionStart:resume")
-    assert (began.ready, began.transcript) == (True, None)
+    assert (began.activity, began.transcript) == ("idle", None)
     assert said("BeforeAgent").transcript == RECORDED["BeforeAgent"]["transcript_path"]
 
 

@@ -45,9 +45,9 @@ def said(name: str, **changed: object) -> Any:
 
 def test_a_session_that_begins_has_its_prompt_already_and_one_that_goes_on_waits_for_it() -> None:
     began, resumed = said("SessionStart:startup"), said("SessionStart:resume")
-    assert (began.activity, began.ready, began.model) == (None, True, "stub")
+    assert (began.activity, began.model) == (None, "stub")
     assert began.conversation_id == RECORDED["SessionStart:startup"]["session_id"]
-    assert (resumed.activity, resumed.ready) == ("idle", True)
+    assert resumed.activity == "idle"
 
 
 def test_a_prompt_is_worked_on() -> None:

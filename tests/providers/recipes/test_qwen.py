@@ -25,7 +25,7 @@ def said(name: str, **changed: object) -> Any:
 @pytest.mark.parametrize("name", ["SessionStart:startup", "SessionStart:resume"])
 def test_a_session_that_begins_is_ready_and_names_its_conversation(name: str) -> None:
     began = said(name)
-    assert (began.activity, began.ready, began.model) == ("idle", True, "stub-model")
+    assert (began.activity, began.model) == ("idle", "stub-model")
     assert began.conversation_id == RECORDED[name]["session_id"]
     assert began.transcript.endswith(f"/chats/{began.conversation_id}.jsonl")
 

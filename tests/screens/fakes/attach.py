@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screens.model.attach import Attachment
@@ -23,6 +24,10 @@ class FakeAttach(FakeCore):
         await self._verb("attach", run_id, force)
         return self.attachment
 
-    async def shell(self, directory: str) -> Dial | None:
+    async def attach_command(self, run_id: str, *, force: bool = False, read_only: bool = False) -> Sequence[str]:
+        await self._verb("attach_command", run_id, force, read_only)
+        return ("true",)
+
+    async def shell(self, directory: str | None = None) -> Dial | None:
         await self._verb("shell", directory)
         return self.shell_dial

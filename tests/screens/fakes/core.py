@@ -391,10 +391,6 @@ class FakeCore:
     async def remember_theme(self, name: str) -> None:
         await self._verb("remember_theme", name)
 
-    async def attach_command(self, run_id: str) -> Sequence[str]:
-        await self._verb("attach_command", run_id)
-        return ("true",)
-
     # Streams
 
     async def journal(self) -> AsyncIterator[Sequence[Event]]:

@@ -19,12 +19,14 @@ class FakeDesk:
         self.kitty = kitty
         self.corner = (5, 3, 20, 10)
         self.sent = b""
+        self.more = asyncio.Event()
         self.left = 0
         self.pages: list[int] = []
         self.has_past = True
 
     def send(self, data: bytes) -> None:
         self.sent += data
+        self.more.set()
 
     def page(self, step: int) -> bool:
         self.pages.append(step)
@@ -93,7 +95,8 @@ async def test_an_escape_by_itself_is_the_key_after_a_moment() -> None:
     taken = intake(desk)
     taken.take("\x1b", CELL)
     assert desk.sent == b""
-    await asyncio.sleep(PATIENCE * 3)
+    async with asyncio.timeout(PATIENCE * 100):
+        await desk.more.wait()
     assert desk.sent == b"\x1b"
     taken.take("\x1b", CELL)
     taken.take("[A", CELL)
