@@ -13,11 +13,14 @@ from textual import events, on
 from app.places import PLACES, class_of
 from app.ways import Ways
 from screens.board import BoardScreen
+from screens.messages import OpenItem, OpenRun
 from screens.session import KEY
 from store.errors import PamError
 
 SETTLED_S: Final = 2.0
 """After this long what was done is written down, so that little is lost with the control room."""
+MOST_OVER: Final = 3
+"""Items and runs that are opened again over one another."""
 PARTING_S: Final = 2.0
 """How long leaving may take; a disk that hangs holds up nobody."""
 
@@ -48,9 +51,21 @@ class Sessions(Ways):
         return self.desk.session.project if self.desk.session.project in ids else next(iter(ids), None)
 
     async def reopen(self) -> None:
-        """Show the place that was seen, over the board."""
-        if self.desk.session.place in PLACES:
-            await self.push_screen(class_of(self.desk.session.place)(self.desk))
+        """Show the place that was seen, over the board, and the item or run that was open over that."""
+        session, model = self.desk.session, self.desk.model
+        over = session.over[-MOST_OVER:]
+        if session.place in PLACES:
+            await self.push_screen(class_of(session.place)(self.desk))
+        for place, subject in over:
+            try:
+                if place == "run":
+                    await model.run(subject)
+                    self.on_open_run(OpenRun(subject))
+                elif place == "item":
+                    await model.item(subject)
+                    self.on_open_item(OpenItem(subject))
+            except PamError as error:
+                log.info("what was open last is not to be had any more: %s", error)
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         self._note()
@@ -83,6 +98,7 @@ class Sessions(Ways):
         seen = [place.PLACE for place in places if place.PLACE in PLACES and not place.is_modal]
         boards = [place.project_id for place in places if isinstance(place, BoardScreen) and place.project_id]
         session.place, session.project = seen[-1] if seen else "", boards[-1] if boards else ""
+        session.over = [(place.PLACE, place.subject) for place in places if place.subject]
         for place in places:
             place.note()
 

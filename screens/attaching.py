@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from textual.worker import Worker
 
+from screens.keys_in_order import room_of
 from screens.model.attach import Attachment
 from screens.place import PlaceScreen
 from screens.taking_over import take_over
@@ -37,7 +38,10 @@ class Attaching:
     async def begin(self, run: Run) -> bool:
         """Attach, or ask whether to take the terminal over; False where only tmux itself can show it here."""
         async with self._turn:
-            return self.run is not None or await self._begin(run)
+            begun = self.run is not None or await self._begin(run)
+        if self.run is None:
+            room_of(self._place).drop_keys()  # they were meant for the agent
+        return begun
 
     async def _begin(self, run: Run) -> bool:
         place = self._place

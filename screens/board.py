@@ -56,7 +56,7 @@ class BoardScreen(BoardSeveral):
         self.tabs = TabLine("show_column", id="column-tabs")
         self.peek = Peek(desk.model, ("space", "hides"))
         self.filter = FilterLine()
-        self.everything = False
+        self.everything = bool(session.flag(desk.session.of(self.remembered_as), "everything"))
         """Whether the cards of all projects are shown."""
         self._peeking: bool | None = None
 
@@ -136,6 +136,7 @@ class BoardScreen(BoardSeveral):
             "folded": [status for status, column in self.columns.items() if column.folded],
             "peek": self._peeking,
             "filter": self.filter.text,
+            "everything": self.everything,
         }
 
     def restore(self, facts: Facts) -> None:

@@ -51,6 +51,10 @@ class ItemScreen(ItemMoves):
         self.shelling = Shelling(self, self.shell, self._shell_shown)
         self._amounts: RollUp | None = None
 
+    @property
+    def subject(self) -> str:
+        return self.item_id
+
     def compose_place(self) -> Iterator[Widget]:
         yield Static(id="item-head")
         with Horizontal(id="item-body"):

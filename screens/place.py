@@ -104,6 +104,11 @@ class PlaceScreen(Screen[None]):
         """Be as ``facts`` say, of which any may be missing or wrong; everything has been read."""
 
     @property
+    def subject(self) -> str:
+        """Id of the item or run that the place is of; empty for one that is of none."""
+        return ""
+
+    @property
     def remembered_as(self) -> str:
         """Under which name; a place that there are several of names which one it is."""
         return self.PLACE

@@ -71,6 +71,10 @@ class RunScreen(RunMoves):
         """The event of the last stop that is known."""
         self._watched: tuple[int, str] | None = None
 
+    @property
+    def subject(self) -> str:
+        return self.run_id
+
     def compose_place(self) -> Iterator[Widget]:
         yield self.head
         yield self.tabs

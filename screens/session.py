@@ -30,6 +30,8 @@ class Session:
         """The place that was seen, by its name in ``PLACES``; empty for the board."""
         self.project = ""
         """Id of the project whose board was open."""
+        self.over: list[tuple[str, str]] = []
+        """What lay over that place, the uppermost last: ``item`` or ``run``, and its id."""
         self.heard: Callable[[], None] = _nobody
         """Called when something may be worth writing down."""
         self._places: dict[str, Facts] = {}
@@ -58,6 +60,9 @@ class Session:
             log.warning("what was remembered of the last session is damaged; it begins anew")
             return
         self.place, self.project = text(known, "place"), text(known, "project")
+        over = known.get("over")
+        pairs = [names({"pair": pair}, "pair") for pair in over] if isinstance(over, list) else []
+        self.over = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
         places = known.get("places")
         listed = places.items() if isinstance(places, Mapping) else ()
         self._places = {str(name): facts for name, facts in listed if isinstance(facts, Mapping)}
@@ -67,6 +72,7 @@ class Session:
         return {
             "place": self.place,
             "project": self.project,
+            "over": [list(pair) for pair in self.over],
             "places": {name: dict(facts) for name, facts in self._places.items()},
         }
 

@@ -351,3 +351,14 @@ async def test_a_pane_that_is_hidden_draws_nothing_and_is_current_once_it_is_see
         assert pane._drawn is before
         pane.display = True
         await driver.until(lambda: "something new" in driver.text())
+
+
+async def test_what_is_typed_for_a_terminal_that_cannot_be_had_does_nothing() -> None:
+    model = sample()
+    async with driving(model) as driver:
+        model.refuse = Conflict("The session is gone.")
+        driver.burst("a", "x", "q")
+        await driver.at(RunScreen)
+        await driver.said("The session is gone.")
+        await driver.drawn()
+        assert isinstance(driver.room.screen, RunScreen)

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from app.control_room import ControlRoom
 from screens.activity import ActivityScreen
 from screens.board import BoardScreen
-from screens.messages import OpenProject
+from screens.item import ItemScreen
+from screens.messages import OpenItem, OpenProject, OpenRun
 from screens.place import PlaceScreen
+from screens.run import RunScreen
 from screens.session import KEY, MOST_PLACES, Session
 from screens.tree import TreeScreen
 from screens.wall import WallScreen
@@ -95,6 +97,46 @@ async def test_tree_wall_and_activity_come_back_in_sight() -> None:
         assert left == {"kind": "Runs", "filter": "@hook"}
     async with at_work(model, ActivityScreen) as (_, activity):
         assert activity.remembers() == left
+
+
+async def test_the_item_and_the_run_that_were_open_come_back_over_their_place() -> None:
+    model = sample()
+    async with at_work(model, BoardScreen) as (driver, _):
+        await driver.press("2")
+        await opened(driver, TreeScreen)
+        driver.room.post_message(OpenItem(uid(10)))
+        await opened(driver, ItemScreen)
+        driver.room.post_message(OpenRun(uid(201)))
+        await opened(driver, RunScreen)
+    async with at_work(model, RunScreen) as (driver, run):
+        assert run.run_id == uid(201)
+        await driver.press("q")
+        assert (await opened(driver, ItemScreen)).item_id == uid(10)
+        await driver.press("q")
+        await opened(driver, TreeScreen)
+        del model.runs[uid(201)]
+    async with at_work(model, TreeScreen) as (driver, _):
+        pass
+
+
+async def test_a_run_that_is_gone_is_not_opened_again() -> None:
+    model = sample()
+    async with at_work(model, BoardScreen) as (driver, _):
+        await driver.open_run()
+        await opened(driver, RunScreen)
+        del model.runs[uid(201)]
+    async with at_work(model, BoardScreen):
+        pass
+
+
+async def test_the_board_of_every_project_comes_back() -> None:
+    model = sample()
+    async with at_work(model, BoardScreen) as (driver, board):
+        await driver.press("P")
+        await driver.until(lambda: "All projects" in driver.text())
+    async with at_work(model, BoardScreen) as (driver, board):
+        assert board.everything
+        await driver.until(lambda: "All projects" in driver.text())
 
 
 async def test_the_room_that_is_left_last_decides_what_comes_back() -> None:
