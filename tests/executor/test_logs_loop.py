@@ -124,6 +124,20 @@ async def test_a_log_that_was_taken_away_is_begun_anew(quick: Stage) -> None:
     assert "two" not in older(log).read_text()
 
 
+async def test_a_log_that_is_removed_does_not_come_back_with_the_end(quick: Stage) -> None:
+    """PAM-OBS-014: its writer has nothing more to write."""
+    with quick.executor():
+        run = quick.until_status(quick.shell("echo one; sleep 1000"), "running")
+    log = log_of(quick, run)
+    await eventually(lambda: "one" in log.read_text())
+    writer = writer_of(log).parent()
+    assert writer is not None
+    log.unlink()
+    quick.sandbox.tmux("kill-session", "-t", f"={run.session_name}:")
+    await eventually(lambda: not writer.is_running() or writer.status() == psutil.STATUS_ZOMBIE)
+    assert not log.exists()
+
+
 async def test_a_pipe_that_died_is_opened_again_and_told(quick: Stage, caplog: pytest.LogCaptureFixture) -> None:
     """facts §4: logging stops without a word; the log itself says where something is missing."""
     with quick.executor():

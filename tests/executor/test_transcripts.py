@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -324,6 +325,8 @@ async def test_what_no_hook_says_is_passed_on_once(scene: Scene) -> None:
     async with scene.following():
         scene.write(answer("a", 10), interrupted())
         await until(lambda: scene.said)
+        read = partial(usage.offset_of, scene.store, run.id, run.attempt, str(scene.file))
+        await until(lambda: read() == scene.file.stat().st_size)
     assert scene.said == [(run.id, Said(activity="idle", interrupted=True))]
     assert runs.get(scene.store, run.id).activity == "idle"
     scene.says(run, "working")

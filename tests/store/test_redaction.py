@@ -12,9 +12,10 @@ from store.redaction import HIDDEN, Redactor, learn, secrets_in
 SHAPED = "sk-ant-api03-0123456789abcdef"
 PLAIN = "eight words that look like nothing in particular"
 
+KEYS = st.text(max_size=8).filter(lambda key: key not in redaction._KEPT)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.just(f"with {PLAIN}!"),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
 )
 
 
@@ -67,7 +68,7 @@ def test_a_payload_of_any_depth_is_survived() -> None:
     assert PLAIN not in repr(Redactor({}).table({"deep": deep}))
 
 
-@given(st.dictionaries(st.text(max_size=8), JSON, max_size=5))
+@given(st.dictionaries(KEYS, JSON, max_size=5))
 def test_no_payload_lets_a_known_value_through(payload: dict[str, object]) -> None:
     learn([PLAIN])
     once = Redactor({}).table(payload)

@@ -55,10 +55,14 @@ def pipe_to(where: str, log_path: str, max_bytes: int, *, note: str = "") -> Com
     log, older = shlex.quote(log_path), shlex.quote(f"{log_path}.1")
     said = f"printf '\\r\\n%s\\r\\n' {shlex.quote(note)} >> {log}; " if note else ""
     block = min(_LOG_BLOCK, max_bytes)
-    writer = f"dd bs={block} count={max(1, max_bytes // (2 * block))}"
-    over = "case $did in 0+0*) exit;; esac"
+    count = max(1, max_bytes // (2 * block))
+    writer = f"LC_ALL=C dd bs={block} count={count}"
+    # It says how many blocks it read, whole and cut ones, perhaps after a warning: "3+1 records in". Fewer than it may
+    # read means the end.
+    read = "read=${did%% records in*}; read=${read##*[!0-9+]}"
+    over = f"[ $(({'${read%%+*} + ${read#*+}'})) -lt {count} ] && exit"
     rotate = f'[ "$(wc -c < {log})" -lt {max_bytes} ] || mv -f {log} {older}'
-    shell = f"umask 077; {said}while did=$({writer} 2>&1 >> {log}); do {over}; {rotate}; done"
+    shell = f"umask 077; {said}while did=$({writer} 2>&1 >> {log}); do {read}; {over}; {rotate}; done"
     return command("pipe-pane", "-t", pane_target(where), literal_time(shell))
 
 

@@ -212,7 +212,9 @@ async def test_signals_are_the_program_s_own(terminals: Terminals, eyes: Eyes) -
     """What Python ignores would be ignored by whatever a shell starts: Ctrl-C would end nothing."""
     terminals.open(program("grep", "SigIgn", "/proc/self/status"), 40, 5, eyes)
     await eyes.until(lambda: eyes.end)
-    assert int(eyes.text.split()[1], 16) == 0, eyes.text
+    ignored = int(eyes.text.split()[1], 16)
+    ours = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ)  # others may be ignored by whoever runs the tests
+    assert not any(ignored >> (number - 1) & 1 for number in ours), eyes.text
 
 
 async def test_helpers_that_keep_dying_are_given_up(eyes: Eyes) -> None:
