@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+LONGEST = 4096
+"""Characters that are looked at of a text that is to be one line: many times the widest screen."""
 _CONTROL = "\x00-\x1f\x7f-\x9f\u2028\u2029"
 _REORDER = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"
 _INVISIBLE = (
@@ -40,9 +42,13 @@ def confined(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text)
 
 
-@lru_cache(maxsize=8192)
 def one_line(text: str) -> str:
-    """``text`` confined to one line: every run of white space becomes a single space."""
+    """``text`` confined to one line: every run of white space becomes a single space; what is longer than any is cut."""
+    return _one_line(text if len(text) <= LONGEST else text[:LONGEST] + "…")
+
+
+@lru_cache(maxsize=8192)
+def _one_line(text: str) -> str:
     said = " ".join(text.split())
     safe = confined(said)
     return said if safe == said else " ".join(safe.split())

@@ -179,9 +179,9 @@ async def test_a_damaged_session_begins_anew(known: object) -> None:
 async def test_what_was_done_is_written_soon_and_a_home_that_takes_no_writing_hurts_nobody() -> None:
     model = sample()
     async with at_work(model, BoardScreen) as (driver, _):
-        model.refuse = StoreUnavailable("room.json cannot be written")
+        model.refuse_memory = StoreUnavailable("room.json cannot be written")
         await driver.press("j")
-        await driver.until(lambda: model.refuse is None)
+        await driver.until(lambda: model.refuse_memory is None)
         await driver.press("j")
         await driver.until(lambda: KEY in model.remembered)
 
