@@ -43,7 +43,7 @@ def confined(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """``text`` confined to one line: every run of white space becomes a single space; what is longer than any is cut."""
+    """``text`` confined to one line: all white space becomes single spaces; what is longer than any screen is cut."""
     return _one_line(text if len(text) <= LONGEST else text[:LONGEST] + "…")
 
 
