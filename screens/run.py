@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import ClassVar, Final
 
 from textual.binding import BindingType
@@ -24,7 +23,7 @@ from screens.sentences import sentence
 from screens.shelling import Shelling
 from screens.widgets.event_list import EventList
 from screens.widgets.filter_line import FilterLine
-from screens.widgets.pane import ROWS, Pane, watch
+from screens.widgets.pane import ROWS, Pane, follow
 from screens.widgets.rows import Rows
 from screens.widgets.run_head import RunHead
 from screens.widgets.tabs import TabLine
@@ -253,5 +252,4 @@ class RunScreen(RunMoves):
 
     def _follow(self, view: RunView) -> None:
         frames = self.model.pane(view.run, max(self.app.size.height, ROWS))
-        # A function, not its coroutine: one that is cancelled before it begins would never be awaited.
-        self.run_worker(partial(watch, self.pane, frames), group="pane", exclusive=True)  # type: ignore[arg-type]
+        follow(self, self.pane, frames, group="pane")

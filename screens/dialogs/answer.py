@@ -15,7 +15,7 @@ from screens.confine import one_line
 from screens.dialogs.frame import Dialog
 from screens.model.answers import AnswersModel, Choice, ChoiceName, Question, Taken
 from screens.model.core import CoreModel
-from screens.widgets.pane import ROWS, Pane, watch
+from screens.widgets.pane import ROWS, Pane, follow
 from screens.widgets.spans import clip, quoted
 from screens.widgets.text_line import TextLine
 
@@ -73,8 +73,7 @@ class AnswerRun(Dialog[Answered]):
     def on_mount(self) -> None:
         self.query_one("#leave" if self._asked.choices else "#line").focus()
         frames = self._model.pane(self._asked.view.run, ROWS)
-        # A function, not its coroutine: one that is cancelled before it begins would never be awaited.
-        self.run_worker(partial(watch, self._pane, frames), group="pane")  # type: ignore[arg-type]
+        follow(self, self._pane, frames, group="pane")
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         match event.button.id:
@@ -102,18 +101,7 @@ class AnswerRun(Dialog[Answered]):
         self.dismiss(where)
 
     def _send(self, keys: Sequence[str], text: str = "") -> None:
-        """It may take a while, and its keys stay the dialog's: Escape leaves it to itself."""
-        if not self._busy:
-            self._busy = True
-            self.complain("")
-            self.add_class("-under-way")
-            self.submit(self._answer(keys, text))
-
-    async def _answer(self, keys: Sequence[str], text: str) -> Answered:
-        try:
-            return await self._model.answer(self._asked, keys=keys, text=text)
-        finally:
-            self.remove_class("-under-way")
+        self.submit_slowly(partial(self._model.answer, self._asked, keys=keys, text=text))
 
 
 def _sentence(asked: Question) -> str:

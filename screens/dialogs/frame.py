@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
@@ -57,6 +57,14 @@ class Dialog(ModalScreen[T | None]):
         """Carry out the answer; the dialog closes with its result, or stays and says why not."""
         self.run_worker(self._submit(verb), group="submit")
 
+    def submit_slowly(self, verb: Callable[[], Awaitable[T]]) -> None:
+        """As ``submit``, for what may take a while, one at a time: that is said, and Escape leaves it to itself."""
+        if not self._busy:
+            self._busy = True
+            self.complain("")
+            self.add_class("-under-way")
+            self.submit(verb())
+
     def on_text_line_overflowed(self, event: TextLine.Overflowed) -> None:
         event.stop()
         self.complain("Only the first line of what was pasted is taken: there is room for one.")
@@ -74,6 +82,7 @@ class Dialog(ModalScreen[T | None]):
             self.dismiss(result)
         finally:
             self._busy = False
+            self.remove_class("-under-way")
 
     def begin(self) -> bool:
         """Whether an answer may be carried out now: one at a time, so that Enter twice does it once.

@@ -14,7 +14,7 @@ from screens.dialogs.start_run import PromptArea
 from screens.model.answers import AnswersModel
 from screens.model.core import CoreModel
 from screens.model.views import RunView
-from screens.widgets.pane import ROWS, Pane, watch
+from screens.widgets.pane import ROWS, Pane, follow
 from screens.widgets.spans import quoted
 from store.records import Delivery
 
@@ -45,22 +45,10 @@ class PromptRun(Dialog[Delivery]):
     def on_mount(self) -> None:
         self.query_one("#prompt").focus()
         frames = self._model.pane(self._view.run, ROWS)
-        # A function, not its coroutine: one that is cancelled before it begins would never be awaited.
-        self.run_worker(partial(watch, self.query_one(Pane), frames), group="pane")  # type: ignore[arg-type]
+        follow(self, self.query_one(Pane), frames, group="pane")
 
     def on_prompt_area_submitted(self) -> None:
-        """It may take a while; Escape leaves it to itself."""
-        text = self.query_one(PromptArea).text.strip()
-        if not text:
+        if text := self.query_one(PromptArea).text.strip():
+            self.submit_slowly(partial(self._model.prompt, self._view.run, text))
+        else:
             self.complain("Type what it is to do; Escape leaves it as it is.")
-        elif not self._busy:
-            self._busy = True
-            self.complain("")
-            self.add_class("-under-way")
-            self.submit(self._send(text))
-
-    async def _send(self, text: str) -> Delivery:
-        try:
-            return await self._model.prompt(self._view.run, text)
-        finally:
-            self.remove_class("-under-way")

@@ -1,4 +1,4 @@
-"""The one place that reaches into Textual: lines of a widget, and its cursor, are on the terminal now.
+"""Reaches into Textual: lines of a widget, and its cursor, are on the terminal now.
 
 Textual collects what is to be drawn until its next tick, up to 17 ms away, and then draws every widget that stands
 behind a changed line anew: ten times the work of the line itself. There is no public way past either.

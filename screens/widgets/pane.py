@@ -6,11 +6,13 @@ Only lines that differ from what is drawn are drawn again.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Final
 
 from rich.cells import cell_len
 from textual import events
+from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -115,6 +117,12 @@ def is_blank(strip: Strip, ground: object) -> bool:
         text.isspace() and style is not None and style.bgcolor == ground and not style.reverse
         for text, style, _ in strip
     )
+
+
+def follow(owner: DOMNode, pane: Pane, frames: AsyncIterator[Sequence[str]], *, group: str) -> None:
+    """``watch`` in a worker of ``owner``, in place of the one that the group has."""
+    # A function, not its coroutine: one that is cancelled before it begins would never be awaited.
+    owner.run_worker(partial(watch, pane, frames), group=group, exclusive=True)  # type: ignore[arg-type]
 
 
 async def watch(pane: Pane, frames: AsyncIterator[Sequence[str]]) -> None:

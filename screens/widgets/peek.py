@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from functools import partial
 from typing import Final
 
 from textual.containers import Vertical
@@ -15,7 +14,7 @@ from textual.widget import Widget
 from screens import chips
 from screens.confine import one_line
 from screens.model import CardView, ControlRoomModel
-from screens.widgets.pane import ROWS, Pane, watch
+from screens.widgets.pane import ROWS, Pane, follow
 from store.records import Run
 
 SETTLE: Final = 0.12
@@ -57,8 +56,7 @@ class Peek(Vertical):
 
     def _follow(self, run: Run) -> None:
         frames = self._model.pane(run, max(self.app.size.height, ROWS))
-        # A function, not its coroutine: one that is cancelled before it begins would never be awaited.
-        self.run_worker(partial(watch, self._pane, frames), group="peek", exclusive=True)  # type: ignore[arg-type]
+        follow(self, self._pane, frames, group="peek")
 
     def _forget(self, *said: str) -> None:
         if self._waiting is not None:

@@ -5,24 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from app import attaching
-from app.model import StoreModel, Surroundings
-from app.seat import Seat
-from executor.capture import PaneSource
-from executor.service import host_executor
-from executor.settings import ExecutorSettings
+from app.model import StoreModel
 from executor.terminal import link
 from executor.terminal.link import Program
-from providers import catalog
 from screens.terminal.line import Viewer
 from store import hosts, items, leases, projects, runs
-from store.database import Store, open_store
+from store.database import Store
 from store.errors import Conflict, LeaseHeld, NotFound
 from store.home import Home
 from store.records import Run
@@ -31,25 +26,9 @@ ANOTHER = "mara@another-desk, terminal 7"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(tmp_path / "home" / "pam.db")
-    hosts.ensure_local(opened, actor="operator")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def model(store: Store, home: Home) -> Iterator[StoreModel]:
-    around = Surroundings(home, home.config, ExecutorSettings(), lambda: catalog.load(home.path))
-    seat = Seat(home, lambda: host_executor(store, home, around.settings, hosted_by="control-room"))
-    made = StoreModel(store, around, PaneSource(around.settings, home.path), seat)
-    yield made
-    made.close()
+def store(store: Store) -> Store:
+    hosts.ensure_local(store, actor="operator")
+    return store
 
 
 @pytest.fixture

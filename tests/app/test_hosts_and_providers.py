@@ -5,25 +5,19 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app.model import StoreModel, Surroundings
+from app.model import StoreModel
 from app.model.apart import apart
-from app.seat import Seat
-from executor.capture import PaneSource
 from executor.processes import identify
-from executor.service import host_executor
 from executor.settings import ExecutorSettings
-from providers import catalog
 from screens.model.hosts import Machine
 from store import hosts, items, journal, leftovers, orphans, projects, reconciling, runs
-from store.database import Store, open_store
+from store.database import Store
 from store.errors import ConfigError
-from store.home import Home
 from store.signals import ingest
 from tests.store.world import signal
 from tests.support.tmux_server import SOCKET, TmuxSandbox
@@ -36,21 +30,8 @@ echo 2.1.332
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(tmp_path / "home" / "pam.db")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def model(store: Store, tmp_path: Path, tmux_sandbox: TmuxSandbox) -> Iterator[StoreModel]:
-    home = Home(tmp_path / "home")
-    settings = ExecutorSettings(tmux_socket=SOCKET)
-    around = Surroundings(home, home.config, settings, lambda: catalog.load(home.path))
-    seat = Seat(home, lambda: host_executor(store, home, around.settings, hosted_by="control-room"))
-    made = StoreModel(store, around, PaneSource(around.settings, home.path), seat)
-    yield made
-    made.close()
+def executor_settings(tmux_sandbox: TmuxSandbox) -> ExecutorSettings:
+    return ExecutorSettings(tmux_socket=SOCKET)
 
 
 @pytest.fixture

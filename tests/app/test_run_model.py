@@ -3,49 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from app.model import StoreModel, Surroundings
+from app.model import StoreModel
 from app.model import run as run_model
-from app.seat import Seat
-from executor.capture import PaneSource
-from executor.service import host_executor
-from executor.settings import ExecutorSettings
-from providers import catalog
 from screens.model import StartRequest
 from screens.model.item import ItemChange
 from screens.model.run import LogPiece
 from store import hosts, items, leftovers, projects, runs, usage
-from store.database import Store, open_store
+from store.database import Store
 from store.errors import Conflict, InvalidValue, NotFound
 from store.home import Home
 from store.records import Item, Run, Usage
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(tmp_path / "home" / "pam.db")
-    hosts.ensure_local(opened, actor="operator")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def model(store: Store, home: Home) -> Iterator[StoreModel]:
-    around = Surroundings(home, home.config, ExecutorSettings(), lambda: catalog.load(home.path))
-    seat = Seat(home, lambda: host_executor(store, home, around.settings, hosted_by="control-room"))
-    made = StoreModel(store, around, PaneSource(around.settings, home.path), seat)
-    yield made
-    made.close()
+def store(store: Store) -> Store:
+    hosts.ensure_local(store, actor="operator")
+    return store
 
 
 @pytest.fixture

@@ -4,47 +4,24 @@ from __future__ import annotations
 
 import shlex
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from app.config_file import read_config
-from app.model import StoreModel, Surroundings
-from app.seat import Seat
-from executor.capture import PaneSource
-from executor.service import host_executor
-from executor.settings import ExecutorSettings
-from providers import catalog
+from app.model import StoreModel
 from screens.model import StartRequest
 from store import board, items, journal, projects, runs
-from store.database import Store, open_store
+from store.database import Store
 from store.errors import InvalidValue
-from store.home import Home
 from store.records import Item
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(tmp_path / "home" / "pam.db")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
 def item(store: Store, tmp_path: Path) -> Item:
     project = projects.add(store, "Apollo", cwd=str(tmp_path), actor="operator")
     return items.create(store, project.id, "Fix it", actor="operator")
-
-
-@pytest.fixture
-def model(store: Store, tmp_path: Path) -> Iterator[StoreModel]:
-    home = Home(tmp_path / "home")
-    around = Surroundings(home, home.config, ExecutorSettings(), lambda: catalog.load(home.path))
-    seat = Seat(home, lambda: host_executor(store, home, around.settings, hosted_by="control-room"))
-    made = StoreModel(store, around, PaneSource(around.settings, home.path), seat)
-    yield made
-    made.close()
 
 
 def elsewhere(store: Store, act: Callable[[], object]) -> None:

@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from app.model import StoreModel, Surroundings
-from app.seat import Seat
-from executor.capture import PaneSource
-from executor.service import host_executor
-from executor.settings import ExecutorSettings
-from providers import catalog
+from app.model import StoreModel
 from store import items, projects
-from store.database import Store, open_store
+from store.database import Store
 from store.errors import InvalidValue
-from store.home import Home
 from store.records import Item
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(tmp_path / "home" / "pam.db")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def model(store: Store, tmp_path: Path) -> Iterator[StoreModel]:
-    home = Home(tmp_path / "home")
-    around = Surroundings(home, home.config, ExecutorSettings(), lambda: catalog.load(home.path))
-    seat = Seat(home, lambda: host_executor(store, home, around.settings, hosted_by="control-room"))
-    made = StoreModel(store, around, PaneSource(around.settings, home.path), seat)
-    yield made
-    made.close()
 
 
 @pytest.fixture

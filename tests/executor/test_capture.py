@@ -49,15 +49,6 @@ class Viewer:
                 await self._news.wait()
 
 
-@pytest.fixture
-async def link(tmux_sandbox: TmuxSandbox) -> AsyncIterator[LocalLink]:
-    """The executor's link: what makes sessions, and is not part of a source."""
-    made = LocalLink(tmux_sandbox.settings, tmux_sandbox.home)
-    await made.connect()
-    yield made
-    await made.close()
-
-
 @contextlib.asynccontextmanager
 async def serving(source: PaneSource) -> AsyncIterator[None]:
     """The source at work."""

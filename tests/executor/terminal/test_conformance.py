@@ -18,7 +18,7 @@ from executor.hosts.local import LocalLink
 from executor.terminal.link import Terminals, available
 from providers.agents import demo
 from tests.executor.terminal.cells import Look, cells
-from tests.executor.terminal.scenes import scene
+from tests.executor.terminal.scenes import Scene, scene
 from tests.support.tmux_server import TmuxSandbox
 
 pytestmark = pytest.mark.skipif(not available(), reason="no engine for this machine")
@@ -104,13 +104,19 @@ os.read(0, 1)
 """
 
 
+async def painted(drawing: str, link: LocalLink, tmux_sandbox: TmuxSandbox, terminals: Terminals) -> Scene:
+    """The scene of a drawing, once its program has written all of it."""
+    code = PROGRAM.format(drawing=drawing)
+    shown = await scene(link, tmux_sandbox, terminals, sys.executable, "-c", code)
+    await shown.until(lambda: shown.ask("#{pane_title}") == "drawn")
+    return shown
+
+
 @pytest.mark.parametrize("name", DRAWINGS)
 async def test_a_drawing_is_the_panes(
     name: str, link: LocalLink, tmux_sandbox: TmuxSandbox, terminals: Terminals
 ) -> None:
-    code = PROGRAM.format(drawing=DRAWINGS[name])
-    shown = await scene(link, tmux_sandbox, terminals, sys.executable, "-c", code)
-    await shown.until(lambda: shown.ask("#{pane_title}") == "drawn")
+    shown = await painted(DRAWINGS[name], link, tmux_sandbox, terminals)
     await shown.same()
 
 
@@ -118,9 +124,7 @@ async def test_every_kind_of_line_was_there_to_be_compared(
     link: LocalLink, tmux_sandbox: TmuxSandbox, terminals: Terminals
 ) -> None:
     """Or the comparison would be of two screens that had both lost them."""
-    code = PROGRAM.format(drawing=DRAWINGS["underlines"])
-    shown = await scene(link, tmux_sandbox, terminals, sys.executable, "-c", code)
-    await shown.until(lambda: shown.ask("#{pane_title}") == "drawn")
+    shown = await painted(DRAWINGS["underlines"], link, tmux_sandbox, terminals)
     await shown.same()
     for rows in (shown.ours(), shown.theirs()):
         looks = {look for row in rows for _, look in cells(row)}
@@ -147,9 +151,7 @@ async def test_what_tmux_draws_wrong_is_the_panes_once_it_draws_anew(
     name: str, link: LocalLink, tmux_sandbox: TmuxSandbox, terminals: Terminals
 ) -> None:
     """Plain ``tmux attach`` shows the same until then."""
-    code = PROGRAM.format(drawing=WRONG_BY_TMUX[name])
-    shown = await scene(link, tmux_sandbox, terminals, sys.executable, "-c", code)
-    await shown.until(lambda: shown.ask("#{pane_title}") == "drawn")
+    shown = await painted(WRONG_BY_TMUX[name], link, tmux_sandbox, terminals)
     tmux_sandbox.tmux("refresh-client", "-t", shown.ask("#{@pam-writer}"))
     await shown.same()
 
