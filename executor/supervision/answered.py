@@ -43,9 +43,9 @@ class AnswerWatch:
         station: Station,
         provider_of: Callable[[Run], Provider | None],
         *,
-        say: Callable[[Run, Said], Awaitable[None]],
+        say: Callable[[Run, Said], Awaitable[object]],
     ) -> None:
-        """``say`` takes what was noticed to the ingest edge."""
+        """``say`` takes what was noticed to the ingest edge, if the run is still as it was when it was looked at."""
         self._station = station
         self._provider_of = provider_of
         self._say = say

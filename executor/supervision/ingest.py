@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from executor.spool import LONGEST_LINE, Line, lines
@@ -64,13 +65,27 @@ class Ingest:
                 await self._generations.turn_over()
                 self._look_due = False
 
-    async def say(self, run: Run, said: Said, *, seen_in: Literal["transcript", "pane"] = "transcript") -> None:
-        """Take in what the executor itself saw of a run; for a run that is gone it is nothing."""
+    async def say(
+        self,
+        run: Run,
+        said: Said,
+        *,
+        seen_in: Literal["transcript", "pane"] = "transcript",
+        holds: Callable[[Run], bool] | None = None,
+    ) -> bool:
+        """Take in what the executor itself saw of a run; for a run that is gone it is nothing.
+
+        ``run`` is as it was when it was looked at, and others speak meanwhile: the word counts if ``holds`` is true of
+        the run as it is when the word comes in; without it, if the agent is still at what it was at then. Returns
+        whether it counted.
+        """
         line = Signal(run.id, run.attempt, "progress", f"{seen_in}:{run.provider}")
+        still = holds or partial(_at_the_same, run)
         try:
-            await self._station.ledger.call(apply, line, said, auto_mark_done=self._auto_mark_done)
+            return await self._station.ledger.call(_apply_seen, line, said, still, self._auto_mark_done)
         except (NotFound, ProtocolError) as error:
             log.debug("What the %s of run %s says comes too late: %s", seen_in, run.id, error)
+            return False
 
     async def _ingest(self, generation: str, size: int) -> None:
         """What is new in one generation, which had ``size`` bytes a moment ago."""
@@ -91,6 +106,19 @@ class Ingest:
             offset = batch[-1].end
             await self._generations.advance(generation, offset)
             self._look_due = True
+
+
+def _at_the_same(before: Run, now: Run) -> bool:
+    return (now.attempt, now.activity, now.activity_at) == (before.attempt, before.activity, before.activity_at)
+
+
+def _apply_seen(store: Store, line: Signal, said: Said, holds: Callable[[Run], bool], auto_mark_done: bool) -> bool:
+    """Nobody of this process speaks between the look at the run and the word: the store has one thread here."""
+    if not holds(runs.get(store, line.run_id)):
+        log.debug("What %s says of run %s is out of date", line.source, line.run_id)
+        return False
+    apply(store, line, said, auto_mark_done=auto_mark_done)
+    return True
 
 
 def _apply(store: Store, batch: list[Line], auto_mark_done: bool, recipe_of: Callable[[str], str | None]) -> None:

@@ -39,7 +39,7 @@ class SilenceWatch:
         *,
         monotonic: Callable[[], float] | None = None,
         still_s: Callable[[Run], float] = lambda _: 0.0,
-        say: Callable[[Run, Said], Awaitable[None]] | None = None,
+        say: Callable[[Run, Said], Awaitable[object]] | None = None,
     ) -> None:
         """``still_s``: how long a run's screen stands still before its agent does not work; ``say`` tells the edge."""
         self._station = station

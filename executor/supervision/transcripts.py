@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
+from typing import Protocol
 
 from executor.ledger import ACTOR
 from executor.supervision.station import Bell, Station
@@ -27,8 +29,14 @@ from store.records import Run, Usage
 
 log = logging.getLogger("pam.transcripts")
 
-Say = Callable[[Run, Said], Awaitable[None]]
-"""Takes what a transcript says of a run to the ingest edge."""
+
+class Say(Protocol):
+    """Takes what a transcript says of a run to the ingest edge, as ``Ingest.say`` does."""
+
+    async def __call__(self, run: Run, said: Said, *, holds: Callable[[Run], bool]) -> bool:
+        """Whether it counted: ``holds`` was true of the run when it came in."""
+        ...
+
 
 LOOK_S = 1.0
 """How often the file of an agent at work is looked at."""
@@ -39,6 +47,8 @@ INLINE = 1 << 16
 """Bytes that are parsed faster than a thread is reached."""
 HEARD_WITHIN = timedelta(seconds=0.5)
 """A hook's word may take this long to be heard: what happened after it may bear an earlier time than its arrival."""
+SEEN_WITHIN = timedelta(seconds=10)
+"""A screen is looked at every second, and believed after some looks: its word is late by as much."""
 CLOCKS = timedelta(seconds=1)
 AT_WORK = ("working", "waiting")
 
@@ -210,9 +220,7 @@ class Transcripts:
             file.told = True  # deleted meanwhile
 
     async def _pass_on(self, run: Run, spoken: Spoken) -> None:
-        now = await self._station.ledger.call(_run, run.id)
-        if now is not None and now.attempt == run.attempt and is_news(now, spoken):
-            await self._say(now, spoken.said)
+        if await self._say(run, spoken.said, holds=partial(is_news, spoken=spoken)):
             self.look(run.id)
 
     # -- providers ------------------------------------------------------------------------------------------------
@@ -241,10 +249,11 @@ def is_news(run: Run, spoken: Spoken) -> bool:
     if at is not None and run.started_at is not None and at < run.started_at - CLOCKS:
         return False  # from before the conversation was resumed
     known_at = run.activity_at if at is not None else None
+    late = SEEN_WITHIN if run.activity_source == "pane" else HEARD_WITHIN
     if said.failed:
-        return known_at is None or at is None or at >= known_at - HEARD_WITHIN
+        return known_at is None or at is None or at >= known_at - late
     if said.interrupted:
-        return run.activity != "idle" and (known_at is None or at is None or at >= known_at - HEARD_WITHIN)
+        return run.activity != "idle" and (known_at is None or at is None or at >= known_at - late)
     if run.activity in (said.activity, "waiting"):
         return False
     return known_at is None or at is None or at > known_at

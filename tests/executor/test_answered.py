@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from executor.hosts.link import PaneListing
+from executor.hosts.link import PaneListing, Unknown
 from executor.supervision.answered import MOVES, AnswerWatch
+from executor.supervision.ingest import Ingest
 from providers.provider import Provider
 from providers.recipes.recipe import Said
+from store import runs
 from store.database import open_store
 from store.records import Run, Signal
 from store.signals import ingest
@@ -93,6 +96,27 @@ async def test_another_question_starts_anew(scene: Scene) -> None:
     asked.says("working")
     asked.says("waiting", "Bash: rm")
     assert await asked.look() == []
+
+
+async def test_what_the_agent_says_while_its_screen_is_looked_at_counts_for_more(scene: Scene) -> None:
+    """A question that is taken back: its title goes, and the transcript says that the turn is over."""
+    asked = Asked(scene, TITLED)
+    await asked.look("[ ! ] Action Required")
+    edge = Ingest(scene.station, auto_mark_done=False)
+    watch = AnswerWatch(scene.station, lambda _: TITLED, say=partial(edge.say, seen_in="pane"))
+    await watch.look()
+    seen = scene.link.list_panes
+
+    async def speak_meanwhile() -> PaneListing | Unknown:
+        listing = await seen()
+        now = runs.get(scene.store, asked.run.id)
+        assert await edge.say(now, Said(activity="idle", interrupted=True), holds=lambda _: True)
+        return listing
+
+    scene.link.list_panes = speak_meanwhile  # type: ignore[method-assign]
+    scene.show((asked.run, 0))
+    await watch.look()
+    assert runs.get(scene.store, asked.run.id).activity == "idle"
 
 
 @pytest.mark.parametrize("provider", [None, replace(TITLED, asks_title="")])

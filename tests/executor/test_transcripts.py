@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -18,6 +18,7 @@ from executor.hosts.local import LocalLink
 from executor.ledger import Ledger
 from executor.settings import ExecutorSettings
 from executor.supervision import transcripts as transcripts_module
+from executor.supervision.ingest import Ingest
 from executor.supervision.station import Station
 from executor.supervision.transcripts import Transcripts, is_news
 from providers.catalog import Catalog, load
@@ -42,6 +43,8 @@ class Scene:
         self.link = LocalLink(ExecutorSettings(), home / "pam")
         self.host = hosts.ensure_local(store, actor="executor")
         hosts.heartbeat(store, "local", "instance", actor="executor")
+        self.station = Station(self.link, self.host.id, self.ledger, ExecutorSettings())
+        self.edge = Ingest(self.station, auto_mark_done=False)
         project = projects.add(store, "Apollo", actor=ACTOR)
         self.task = items.create(store, project.id, "Land", actor=ACTOR)
         self.said: list[tuple[str, Said]] = []
@@ -80,8 +83,7 @@ class Scene:
 
     def follower(self) -> Transcripts:
         """A new executor's."""
-        station = Station(self.link, self.host.id, self.ledger, ExecutorSettings())
-        return Transcripts(station, lambda: self.catalog, {"HOME": str(self.home)}, say=self._hear)
+        return Transcripts(self.station, lambda: self.catalog, {"HOME": str(self.home)}, say=self._hear)
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[Transcripts]:
@@ -104,10 +106,11 @@ class Scene:
         found = self.usage(run)
         return found.input_tokens if found else None
 
-    async def _hear(self, run: Run, said: Said) -> None:
-        self.said.append((run.id, said))
-        if said.activity is not None:
-            self.says(run, said.activity)
+    async def _hear(self, run: Run, said: Said, *, holds: Callable[[Run], bool]) -> bool:
+        counted = await self.edge.say(run, said, holds=holds)
+        if counted:
+            self.said.append((run.id, said))
+        return counted
 
 
 @pytest.fixture
@@ -360,6 +363,20 @@ BEGAN = Said(activity="working")
 ENDED = Said(activity="idle")
 
 
+@pytest.fixture
+def run_at_work() -> Iterator[Run]:
+    """A run whose agent was heard of at nine."""
+    store = open_store(None)
+    project = projects.add(store, "Apollo", actor=ACTOR)
+    task = items.create(store, project.id, "Land", actor=ACTOR)
+    made = runs.start(store, task.id, "codex", "/srv", actor=ACTOR)
+    heard = spoken(ENDED, 0).at
+    assert heard is not None
+    started = heard - timedelta(hours=1)
+    yield replace(made, status="running", activity="working", activity_at=heard, started_at=started)
+    store.close()
+
+
 @pytest.mark.parametrize(
     ("activity", "said", "after_s", "news"),
     [
@@ -382,20 +399,26 @@ ENDED = Said(activity="idle")
     ],
 )
 def test_a_line_is_news_unless_a_hook_knew_better(
-    activity: Activity, said: Said, after_s: float | None, news: bool
+    run_at_work: Run, activity: Activity, said: Said, after_s: float | None, news: bool
 ) -> None:
     """A transcript is read a little later than a hook is heard."""
-    store = open_store(None)
-    project = projects.add(store, "Apollo", actor=ACTOR)
-    task = items.create(store, project.id, "Land", actor=ACTOR)
-    made = runs.start(store, task.id, "codex", "/srv", actor=ACTOR)
-    heard = datetime(2026, 11, 30, 9, tzinfo=UTC)
-    run = replace(made, status="running", activity=activity, activity_at=heard, started_at=heard - timedelta(hours=1))
+    run = replace(run_at_work, activity=activity, activity_source="hook")
+    assert run.activity_at is not None
     assert is_news(run, spoken(said, after_s)) is news
     assert not is_news(replace(run, status="exited"), spoken(said, after_s))
-    assert not is_news(replace(run, started_at=heard + timedelta(hours=1)), spoken(said, 5))
+    assert not is_news(replace(run, started_at=run.activity_at + timedelta(hours=1)), spoken(said, 5))
     assert is_news(replace(run, activity="unknown", activity_at=None), spoken(said, after_s))
-    store.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "after_s", "news"),
+    [(STOPPED, -2, True), (FAILED, -2, True), (STOPPED, -60, False), (FAILED, -60, False), (ENDED, -2, False)],
+)
+def test_a_line_from_just_before_what_was_seen_on_the_screen_is_news(
+    run_at_work: Run, said: Said, after_s: float, news: bool
+) -> None:
+    """That an agent works again is seen some looks later: by then its turn may be over, as the transcript says."""
+    assert is_news(replace(run_at_work, activity_source="pane"), spoken(said, after_s)) is news
 
 
 # -- what may be read -------------------------------------------------------------------------------------------------
