@@ -134,7 +134,15 @@ class _Trial:
                 screen=await self._screen(),
             )
         finally:
-            await self._link.end_tree(NOBODY, grace_s=GRACE_S, marks={"PAM_RUN": self._run})
+            await self._end()
+
+    async def _end(self) -> None:
+        """Its wrapper, the program and all it started."""
+        listing = await self._link.list_panes()
+        pane = listing.find(self._session) if isinstance(listing, PaneListing) else None
+        leader = await self._link.identify(pane.pid) if pane is not None and not pane.dead else None
+        marks = {"PAM_RUN": self._run}
+        await self._link.end_tree(leader or NOBODY, grace_s=GRACE_S, wrapper=leader, marks=marks)
 
     async def _prepare(self, environ: Mapping[str, str]) -> tuple[str, str]:
         """Wrapper and spec in place; their paths."""

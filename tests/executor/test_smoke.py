@@ -14,6 +14,7 @@ from executor.settings import ExecutorSettings
 from executor.smoke import Smoke, can_smoke, smoke
 from providers.catalog import load
 from tests.support.tmux_server import TmuxSandbox
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("tmux_sandbox")
 
@@ -102,11 +103,13 @@ def test_nothing_is_left(tmp_path: Path, tmux_sandbox: TmuxSandbox) -> None:
     assert place.name.startswith("pam-smoke-")
     assert not place.exists()
     assert not list(tmux_sandbox.directory.rglob("pam-smoke-*"))
-    assert not [process for process in psutil.process_iter(["cmdline"]) if str(place) in _line(process)]
+    until(lambda: not _lines(place), 5, lambda: _lines(place))
 
 
-def _line(process: psutil.Process) -> str:
-    return " ".join(process.info["cmdline"] or [])
+def _lines(place: Path) -> list[str]:
+    """Command lines of processes that live and name something in it."""
+    lines = (" ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"]))
+    return [line for line in lines if str(place) in line]
 
 
 def test_who_can_be_led_to_a_stub(tmp_path: Path) -> None:

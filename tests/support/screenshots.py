@@ -74,7 +74,6 @@ def _stage() -> Iterator[tuple[Store, Settings, str, Mapping[str, str]]]:
         (root / "bin" / name).chmod(0o755)
     os.environ |= {"HOME": str(root), "PATH": f"{root / 'bin'}:/usr/bin:/bin", "TMUX_TMPDIR": str(root)}
     os.chdir(work)  # where the doctor looks
-    os.chdir(work)
     settings = load(home, None, {}, {"tmux.socket": "pam", "executor.hold_open_s": "3600"})
     store = open_store(home.database)
     try:
