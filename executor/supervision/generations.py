@@ -53,10 +53,14 @@ class Generations:
         assert self._offsets is not None
         return self._offsets.get(generation, 0)
 
-    async def advance(self, generation: str, offset: int) -> None:
-        """Everything before ``offset`` was ingested."""
+    def reached(self, generation: str, offset: int) -> None:
+        """The store knows that everything before ``offset`` was ingested."""
         assert self._offsets is not None
         self._offsets[generation] = offset
+
+    async def advance(self, generation: str, offset: int) -> None:
+        """Let the store know that everything before ``offset`` was ingested."""
+        self.reached(generation, offset)
         await self._station.ledger.call(spool.advance, self._station.host_id, generation, offset, actor=ACTOR)
 
     async def turn_over(self) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
+from executor.ledger import ACTOR
 from executor.spool import LONGEST_LINE, Line, lines
 from executor.supervision.generations import Generations
 from executor.supervision.hooks import HOOK, apply, said_by
 from executor.supervision.station import Station
 from providers.recipes.recipe import Said
-from store import runs, signals
+from store import runs, signals, spool
 from store.database import Store
 from store.errors import NotFound, PamError, ProtocolError, StoreUnavailable
 from store.records import Run, Signal
@@ -100,12 +101,18 @@ class Ingest:
             batch = list(lines(data, offset))
             if not batch:
                 return
-            await self._station.ledger.call(_apply, batch, self._auto_mark_done, self._recipe_of)
+            offset = batch[-1].end
+            # In one call, which an executor that closes lets end: what was taken in is known to be.
+            await self._station.ledger.call(self._take_in, batch, generation, offset)
+            self._generations.reached(generation, offset)
             for run_id in {line.signal.run_id for line in batch if line.signal and line.signal.kind == HOOK}:
                 self._on_hook(run_id)
-            offset = batch[-1].end
-            await self._generations.advance(generation, offset)
             self._look_due = True
+
+    def _take_in(self, store: Store, batch: list[Line], generation: str, end: int) -> None:
+        """On the store's thread."""
+        _apply(store, batch, self._auto_mark_done, self._recipe_of)
+        spool.advance(store, self._station.host_id, generation, end, actor=ACTOR)
 
 
 def _at_the_same(before: Run, now: Run) -> bool:

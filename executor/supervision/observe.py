@@ -100,7 +100,7 @@ class Observer:
         return live, replace(
             seen,
             wrappers=await self._lives((run for run in live if run.status == "running"), wrapper),
-            unread=frozenset(run.id for run in live if (run.id, run.attempt) in said),
+            unread=frozenset(run.id for run in live if _is_news(run, said)),
             busy=frozenset(run.session_name for run in live if self.in_hand(run)),
         )
 
@@ -109,17 +109,17 @@ class Observer:
     async def _wanted(self) -> list[Run]:
         return await self.ask(runs.list_all, statuses=("spawning", "running"), host_id=self.host_id)
 
-    async def _read_spool(self) -> set[tuple[str, int | None]]:
-        """Runs and attempts of whose life something stands there that the store does not know."""
+    async def _read_spool(self) -> set[tuple[str, int | None, str]]:
+        """Runs, attempts, and what of their lives stands there behind what was ingested."""
         if self.drain is not None:
             await self.drain()
             return set()
         cursors = await self.ask(spool.cursors, self.host_id)
-        said: set[tuple[str, int | None]] = set()
+        said: set[tuple[str, int | None, str]] = set()
         for generation in await self.link.spool_generations():
             for signal in await self._unread(generation, cursors.get(generation, 0)):
                 if signal.kind in LIFECYCLE:
-                    said.add((signal.run_id, signal.attempt))
+                    said.add((signal.run_id, signal.attempt, signal.kind))
         return said
 
     async def _unread(self, generation: str, offset: int) -> list[Signal]:
@@ -152,3 +152,9 @@ class Observer:
         if run.exit_code is not None:
             return "dead"
         return "unknown" if agent is None else await self.link.liveness(agent)
+
+
+def _is_news(run: Run, said: set[tuple[str, int | None, str]]) -> bool:
+    """Whether the spool knows more of a living run; an executor that was killed may have taken in what stands there."""
+    begun = run.status == "spawning" and (run.id, run.attempt, "started") in said
+    return begun or (run.id, run.attempt, "finished") in said

@@ -13,7 +13,7 @@ import pytest
 
 from executor import lock
 from executor.processes import identify
-from store import hosts, runs
+from store import hosts, runs, spool
 from store.database import Store
 from store.home import Home
 from store.records import Run
@@ -64,11 +64,19 @@ def test_a_dry_run_shows_the_plan_and_changes_nothing(staged: Stage, lost: Run, 
         lost.session_name,
         "report_lost",
         False,
-    )
+    ), repr(step)
     assert (step["run_id"], step["attempt"]) == (lost.id, 1)
     assert text.code == 0
     assert lost.session_name in text.out
     assert staged.run(lost).status == "running"
+
+
+def test_what_a_killed_executor_took_in_and_could_not_mark_as_read_is_no_news(
+    staged: Stage, lost: Run, script: Callable[..., Answer]
+) -> None:
+    spool.advance(staged.store, lost.host_id or "", "1", 0, actor="executor")
+    (step,) = script("reconcile", "--dry-run", "--json").json["plan"]
+    assert step["action"] == "report_lost", step
 
 
 def test_a_dry_run_hears_the_end_that_nobody_has_read_yet(staged: Stage, script: Callable[..., Answer]) -> None:
