@@ -28,7 +28,7 @@ demo: setup      ## three demo agents and a shell run at once, on a home and a t
 	@$(BIN)/pam demo
 
 test: setup      ## every test but those that install agent CLIs from npm
-	$(BIN)/pytest -m "not real_cli" -n auto --maxprocesses 4 $(ARGS)
+	$(BIN)/pytest -m "not real_cli" -n auto $(ARGS)
 
 real-cli: setup  ## install the pinned agent CLIs from npm, all or CLIS="claude codex", and drive them against a stub model
 	$(BIN)/python -m tests.support.real_clis $(CLIS)

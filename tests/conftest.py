@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.stage import Stage, make_stage
 from tests.support.tmux_server import TmuxSandbox, make_sandbox
+
+# The same examples each time, however slow the machine is; `--hypothesis-profile=wide` looks for others.
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("wide", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("same")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: half of the tests wait for tmux, for a process or for a screen."""
+    return min((os.cpu_count() or 1) + 1, 6)
 
 
 @pytest.fixture(autouse=True)

@@ -99,7 +99,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         set_key(tmp_path / "file" / "config.toml", "tmux.rows", "60")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=50)
 @given(st.text(alphabet=st.characters(codec="utf-8"), min_size=1, max_size=20).filter(str.strip))
 def test_any_text_comes_back_as_it_was(config: Path, value: str) -> None:
     set_key(config, "providers.default", value)

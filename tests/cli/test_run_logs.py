@@ -93,7 +93,7 @@ def rotate(log: Path) -> None:
     log.touch()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from(["write", "write", "rotate", "look"]), max_size=40))
 def test_a_follower_sees_every_byte_once(steps: list[str]) -> None:
     """Whatever is written and rotated between its looks, as long as what it is at is not gone: one rotation a look."""

@@ -458,7 +458,7 @@ def worlds(draw: st.DrawFn) -> World:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(worlds())
 def test_every_live_run_and_every_session_is_accounted_for_once(world: World) -> None:
     """PAM-LIVE-012."""
@@ -469,7 +469,7 @@ def test_every_live_run_and_every_session_is_accounted_for_once(world: World) ->
     assert expected <= set(subjects)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(worlds())
 def test_nothing_acts_on_unknown_on_what_is_in_hand_or_on_what_is_not_ours(world: World) -> None:
     """FR-22, PAM-TMUX-009, PAM-LIVE-009, 010."""
@@ -498,7 +498,7 @@ def test_nothing_acts_on_unknown_on_what_is_in_hand_or_on_what_is_not_ours(world
             assert step.action == "flag" or (step.pane and step.pane.mark != mark(HOME, run.attempt))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(worlds())
 def test_a_plan_that_was_carried_out_leaves_nothing_to_do(world: World) -> None:
     """Running it twice changes nothing."""

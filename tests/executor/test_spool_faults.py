@@ -294,7 +294,7 @@ def test_a_running_executor_takes_it_all(stage: Stage) -> None:
     until(lambda: json.loads(file.read_bytes().splitlines()[-1])["kind"] == "finished", 5)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.binary(max_size=60), max_size=8), st.integers(1, 40))
 def test_any_bytes_are_read_whole_whatever_the_reader_takes_at_once(parts: list[bytes], step: int) -> None:
     """The parser never raises, and where a read ends changes nothing of what is seen."""

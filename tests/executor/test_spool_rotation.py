@@ -217,7 +217,7 @@ moves = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(moves)
 def test_whatever_happens_each_line_is_told_once_and_in_order(schedule: list[tuple[str, int]]) -> None:
     """Issue 3: restart-safe at every step; nothing lost, nothing doubled, no file left behind."""

@@ -329,7 +329,7 @@ def test_importing_providers_does_not_load_the_stub() -> None:
     assert not {"providers.stub", "http.server"} & set(loaded)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet=st.sampled_from('[]{} \n"sayerrslowtol0123456789'), max_size=60))
 def test_any_prompt_is_read_or_refused(text: str) -> None:
     try:

@@ -53,7 +53,7 @@ def test_a_very_long_text_is_cut_with_a_word_about_it() -> None:
     assert sum(map(len, laid)) < LONGEST + 100
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(alphabet="ab `*_#>-[]()|~1.\n\t\x1b\u202e日🎉", max_size=400), st.integers(10, 60))
 def test_no_text_breaks_out_of_its_width_or_acts_on_the_terminal(text: str, width: int) -> None:
     for row in plain(text, width):

@@ -162,7 +162,7 @@ def test_parents_that_go_round_in_a_circle_end_no_walk() -> None:
 _PARENTS = st.lists(st.integers(0, 30), min_size=1, max_size=30)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_PARENTS, st.lists(st.tuples(st.integers(0, 29), st.sampled_from(ITEM_STATUSES)), max_size=12))
 def test_changes_one_by_one_come_to_what_a_whole_reading_says(
     parents: Sequence[int], changes: Sequence[tuple[int, ItemStatus]]

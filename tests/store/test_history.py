@@ -33,7 +33,7 @@ def walk(world: World, wanted: Wanted, limit: int) -> list[int]:
             return found
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=30)
 @given(limit=st.integers(1, 60), look=st.integers(1, 40), wanted=st.sampled_from(
     [Wanted(), Wanted(("run.",)), Wanted(without=("run.",)), Wanted(("run.", "host.")), Wanted(("work_item.",))]
 ))  # fmt: skip

@@ -92,7 +92,7 @@ def _maps_statuses(node: ast.Dict) -> bool:
     return bool(words) and set(keys) <= statuses and set(words) <= statuses
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from([*ITEM_STATUSES, "blocked"]), max_size=15))
 def test_random_walk_of_an_item(targets: list[ItemStatus]) -> None:
     """Issue 2, PAM-WI-001, PAM-WI-012: a legal step writes one event, an illegal one nothing at all."""
@@ -142,7 +142,7 @@ TOPICS = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from(RUN_STATUSES), max_size=12))
 def test_random_walk_of_a_run(targets: list[RunStatus]) -> None:
     """Issue 2, PAM-RUN-001 to 012: the verbs reach a status along legal edges only, and journal each once.
@@ -185,7 +185,7 @@ def test_random_walk_of_a_run(targets: list[RunStatus]) -> None:
     world.store.close()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from(RUN_STATUSES), max_size=10))
 def test_no_ending_is_written_past_the_table(targets: list[RunStatus]) -> None:
     """PAM-WI-005: the one function that ends runs asks the table before it writes, whoever calls it."""

@@ -303,7 +303,7 @@ def test_executors_that_ask_at_once_requeue_once(database: Path, clock: TurnedCl
 deeds = st.sampled_from(["claim", "start", "lose", "hold", "exit 0", "exit 1", "stop", "due", "operator", "expire"])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(deeds, max_size=25), st.sampled_from(RESTART_POLICIES), st.integers(1, 4))
 def test_whatever_happens_restarts_keep_their_bounds(steps: list[str], policy: RestartPolicy, most: int) -> None:
     """PAM-RST-002, 006, PAM-EVT-026, FR-28: each attempt ends once, and the executor never goes beyond the attempts."""

@@ -92,7 +92,7 @@ def test_the_index_follows_every_change(world: World) -> None:
     assert left == [(world.task.title,)]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=300)
 @given(text=st.text(max_size=30) | st.text(alphabet='"*():^-+ ANDORNOT{}\x00\ud800', max_size=30))
 def test_no_text_is_read_as_a_query(world: World, text: str) -> None:
     for hit in search(world.store, text):

@@ -99,7 +99,7 @@ def _check_story(world: World, run: Run) -> None:
     assert all(count == 1 for count in shots.values())
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(stories)
 def test_random_deliveries_keep_every_rule(steps: list[Step]) -> None:
     """PAM-SIG-004 to 010, 018, 019, PAM-EVT-026."""
@@ -124,7 +124,7 @@ ONE_LIFE = [
 ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.integers(0, len(ONE_LIFE) - 1), max_size=4),
     st.lists(st.integers(0, len(ONE_LIFE) - 1), min_size=len(ONE_LIFE), max_size=20),
@@ -161,7 +161,7 @@ def test_spool_read_again_from_anywhere_ends_the_same(cuts: list[int], noise: li
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.permutations(ONE_LIFE))
 def test_reordered_delivery_still_ends_the_run_rightly(order: list[tuple[str, dict[str, object]]]) -> None:
     """PAM-SIG-005, PAM-RUN-007: whatever overtakes what, the exit decides and progress never runs backwards."""

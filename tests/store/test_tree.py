@@ -198,7 +198,7 @@ edits = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(edits)
 def test_random_edits_keep_paths_links_and_order(sequence: list[Edit]) -> None:
     """PAM-PATH-001 to 003, PAM-DATA-024, 041, PAM-WI-010: whatever is done, in whatever order."""

@@ -60,7 +60,7 @@ def _try_words(runner: asyncio.Runner, link: LocalLink, sandbox: TmuxSandbox) ->
     script = 'printf "%s\\0" "$PWD" "$WORD" "$@" >"$OUT.part" && mv "$OUT.part" "$OUT"; exec sleep 1000'
     count = 0
 
-    @settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=40, database=None, suppress_health_check=list(HealthCheck))
     @given(word_lists)
     def holds(given_words: list[str]) -> None:
         nonlocal count
@@ -92,7 +92,7 @@ def test_any_words_survive_as_process_arguments(tmux_sandbox: TmuxSandbox) -> No
     """A one-shot call quotes too: a trailing semicolon would end the command."""
     oneshot.ensure_server(tmux_sandbox.settings, known=None, may_live=lambda: False)
 
-    @settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=40, database=None, suppress_health_check=list(HealthCheck))
     @given(st.one_of(nasty, text).filter(bool))
     def holds(word: str) -> None:
         show = words.command("show-buffer", "-b", "x")
