@@ -27,7 +27,7 @@ def defer_unused() -> None:
     """Put off what the command line imports and its short commands never use."""
     # peewee takes `isclass` by name while it is imported.
     defer("inspect", isclass=lambda thing: isinstance(thing, type))
-    for name in ("socket", "hashlib", "calendar", "ipaddress", "linecache", "textwrap"):
+    for name in ("psutil", "socket", "hashlib", "calendar", "ipaddress", "linecache", "textwrap"):
         defer(name)
 
 

@@ -46,6 +46,14 @@ class Looks(App[None]):
         self.theme_variables = variables
         return variables
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Before there is a screen no rule was read that a theme could change: they are read once, not twice."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+            return
+        self.stylesheet.set_variables(self.get_css_variables())
+        self.stylesheet.update(self, animate=animate)
+
     def watch_theme(self, name: str) -> None:
         if name != self._kept:
             self._kept = name

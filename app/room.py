@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 
 from rich.console import Console
@@ -21,7 +21,6 @@ from app.seat import Seat
 from app.settings import Settings
 from executor.background import LoopThread
 from executor.capture import PaneSource
-from executor.service import host_executor
 from providers import catalog
 from store import hosts
 from store.database import Store, open_store
@@ -99,16 +98,19 @@ def palettes() -> Mapping[str, themes.Palette]:
 
 
 def _seat(store: Store, settings: Settings) -> Seat:
-    host = partial(
-        host_executor,
-        store,
-        settings.home,
-        settings.executor,
-        hosted_by="control-room",
-        catalog_path=settings.catalog_path,
-        auto_mark_done=settings.auto_mark_done,
-        events_days=settings.events_days,
-    )
+    def host() -> AbstractContextManager[LoopThread]:
+        from executor.service import host_executor  # much code, and the board is seen before it is needed
+
+        return host_executor(
+            store,
+            settings.home,
+            settings.executor,
+            hosted_by="control-room",
+            catalog_path=settings.catalog_path,
+            auto_mark_done=settings.auto_mark_done,
+            events_days=settings.events_days,
+        )
+
     return Seat(settings.home, host)
 
 

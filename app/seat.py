@@ -15,8 +15,7 @@ from contextlib import AbstractContextManager, ExitStack
 
 from executor import lock
 from executor.background import LoopThread
-from executor.lock import ExecutorState
-from executor.service import ExecutorBusy
+from executor.lock import ExecutorBusy, ExecutorState
 from store.errors import PamError, TmuxUnavailable
 from store.home import Home
 

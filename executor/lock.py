@@ -16,10 +16,16 @@ from datetime import datetime
 from typing import Literal
 
 from store.clock import from_text, to_text, utc_now
-from store.errors import StoreUnavailable
+from store.errors import Conflict, StoreUnavailable
 from store.home import FILE_MODE, Home
 
 HostedBy = Literal["control-room", "headless", "command"]
+
+
+class ExecutorBusy(Conflict):
+    """Another process is this home's executor."""
+
+    code = "executor_busy"
 
 
 @dataclass(frozen=True, slots=True)

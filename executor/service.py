@@ -38,7 +38,7 @@ from providers.provider import Provider
 from providers.reload import CatalogKeeper
 from store import hosts, integrity, journal, redaction
 from store.database import Store
-from store.errors import Conflict, ExecutorNotRunning, StoreUnavailable
+from store.errors import ExecutorNotRunning, StoreUnavailable
 from store.home import Home
 from store.records import Event, Run
 from store.restart_rules import Backoff
@@ -46,12 +46,6 @@ from store.restart_rules import Backoff
 log = logging.getLogger("pam.executor")
 
 DAY_S = 86_400.0
-
-
-class ExecutorBusy(Conflict):
-    """Another process is this home's executor."""
-
-    code = "executor_busy"
 
 
 class Executor:
@@ -209,7 +203,7 @@ def host_executor(
     held = lock.acquire(home, hosted_by)
     if held is None:
         holder = lock.state(home)
-        raise ExecutorBusy(
+        raise lock.ExecutorBusy(
             f"Another process (pid {holder.pid}) is the executor of {home.path}; it does the work for both.",
             **holder.as_json(),
         )

@@ -39,7 +39,11 @@ class BoardState:
         self._where = {}
         for card in (card for status in ITEM_STATUSES for card in view.columns.get(status, ())):
             if shown := self._of_here(card):
-                self._put(shown)
+                shown = self._placed_now(shown)
+                self._columns[shown.item.status].append(shown)
+                self._where[shown.item.id] = shown.item.status
+        for column in self._columns.values():
+            column.sort(key=_order)
         self._forget_selected()
 
     def shown(self, status: ItemStatus) -> list[CardView]:
@@ -150,13 +154,17 @@ class BoardState:
         self.selected = {item_id: None for item_id in self.selected if item_id in self._where}
 
     def _put(self, card: CardView) -> ItemStatus:
+        card = self._placed_now(card)
+        status = card.item.status
+        insort(self._columns[status], card, key=_order)
+        self._where[card.item.id] = status
+        return status
+
+    def _placed_now(self, card: CardView) -> CardView:
+        """In the column to which it is on its way."""
         item = card.item
         status = self._moving.get(item.id, item.status)
-        if status != item.status:
-            card = replace(card, item=replace(item, status=status))
-        insort(self._columns[status], card, key=_order)
-        self._where[item.id] = status
-        return status
+        return card if status == item.status else replace(card, item=replace(item, status=status))
 
     def _take(self, item_id: str) -> set[ItemStatus]:
         status = self._where.pop(item_id, None)

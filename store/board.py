@@ -9,7 +9,7 @@ from peewee import Case, fn
 
 from store import items, run_rows
 from store.database import Store
-from store.models import ItemRow, RunRow, tuples
+from store.models import ItemRow, RunRow, values
 from store.records import LIVE_RUN_STATUSES, Item, Run
 
 
@@ -59,7 +59,7 @@ def _newest_runs(wanted: list[str] | None) -> dict[str, Run]:
 
 def _run_counts(wanted: list[str] | None) -> dict[str, int]:
     query = RunRow.select(RunRow.task, fn.COUNT(RunRow.id)).group_by(RunRow.task)
-    return dict(tuples(query if wanted is None else query.where(RunRow.task.in_(wanted))))
+    return dict(values(query if wanted is None else query.where(RunRow.task.in_(wanted))))
 
 
 def _children(wanted: list[str] | None) -> dict[str, tuple[int, int]]:
@@ -69,5 +69,5 @@ def _children(wanted: list[str] | None) -> dict[str, tuple[int, int]]:
         .where(ItemRow.parent.is_null(False), ItemRow.status != "cancelled")
         .group_by(ItemRow.parent)
     )
-    rows = tuples(query if wanted is None else query.where(ItemRow.parent.in_(wanted)))
+    rows = values(query if wanted is None else query.where(ItemRow.parent.in_(wanted)))
     return {parent: (int(finished), int(total)) for parent, finished, total in rows}

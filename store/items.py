@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from peewee import ModelSelect, fn
 
 from store import projects, text
+from store.clock import from_text
 from store.database import Store
 from store.errors import Conflict, InvalidValue, NotFound
 from store.ids import draw, resolve, short
-from store.models import ItemRow, LabelRow, RunRow, tuples
+from store.models import ItemRow, LabelRow, RunRow, values
 from store.records import KINDS, LIVE_RUN_STATUSES, Item, ItemStatus, Kind
 from store.unset import UNSET, Unset
 
@@ -119,7 +120,7 @@ def delete(store: Store, item_id: str, *, actor: str) -> list[str]:
                 live_runs=live,
             )
         # Named, because the rows are gone when the executor comes to remove what they left on their hosts.
-        run_ids = [run_id for (run_id,) in tuples(RunRow.select(RunRow.id).where(RunRow.task.in_(ids)))]
+        run_ids = [run_id for (run_id,) in values(RunRow.select(RunRow.id).where(RunRow.task.in_(ids)))]
         ItemRow.delete().where(ItemRow.id == item_id).execute()
         facts = {"project_id": row.project_id, "title": row.title, "ids": ids, "run_ids": run_ids}
         tx.journal("work_item.deleted", item_id=item_id, **facts)
@@ -233,7 +234,7 @@ def labels_of(item_ids: Sequence[str] | None) -> dict[str, list[str]]:
     if item_ids is not None and len(item_ids) <= 500:
         query = query.where(LabelRow.item.in_(item_ids))
     found: dict[str, list[str]] = {}
-    for item_id, name in tuples(query):
+    for item_id, name in values(query):
         found.setdefault(item_id, []).append(name)
     return found
 
@@ -296,7 +297,7 @@ _COLUMNS = (
 
 
 def _listed(query: ModelSelect[ItemRow]) -> list[Item]:
-    """Many items of ``_COLUMNS``, which stand as the fields of Item do: plain tuples cost half of what rows cost."""
-    rows = list(tuples(query))
+    """Many items of ``_COLUMNS``, which stand as the fields of Item do."""
+    rows = values(query)
     labels = labels_of([row[0] for row in rows])
-    return [Item(*(*row[:10], tuple(labels.get(row[0], ())), *row[10:])) for row in rows]
+    return [Item(*(*row[:10], tuple(labels.get(row[0], ())), *map(from_text, row[10:]))) for row in rows]

@@ -78,6 +78,11 @@ def tuples(query: ModelSelect[Any]) -> Iterator[tuple[Any, ...]]:
     return iter(cast("Iterator[tuple[Any, ...]]", query.tuples()))
 
 
+def values(query: ModelSelect[Any]) -> list[tuple[Any, ...]]:
+    """The rows of a query as SQLite has them, times and JSON as text: a third of what ``tuples`` costs."""
+    return cast("list[tuple[Any, ...]]", database_proxy.execute(query).fetchall())
+
+
 def _rule(column: str, values: tuple[str, ...]) -> str:
     return f"{column} IN ({', '.join(repr(value) for value in values)})"
 

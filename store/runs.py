@@ -15,7 +15,7 @@ from store.database import Store
 from store.errors import Conflict, IllegalTransition, InvalidValue, NotFound
 from store.ids import draw, resolve
 from store.lifecycle import RUN_EDGES, check_run
-from store.models import HostRow, ItemRow, RunRow, tuples
+from store.models import HostRow, ItemRow, RunRow, values
 from store.records import LIVE_RUN_STATUSES, FailureReason, Host, RestartPolicy, Run, RunStatus
 from store.restart_rules import WAITED_IN_VAIN
 from store.run_rows import ask_to_stop, end, joined, journal, once, record, row_of, session_name
@@ -302,11 +302,18 @@ def live(store: Store, *, project_id: str | None = None) -> list[Run]:
     return list_all(store, project_id=project_id, statuses=LIVE_RUN_STATUSES)
 
 
+def projects_of_live(store: Store) -> dict[str, str]:
+    """The project of each run whose agent lives or is about to, by the run's id."""
+    with store.read():
+        query = RunRow.select(RunRow.id, ItemRow.project).join(ItemRow).where(RunRow.status.in_(LIVE_RUN_STATUSES))
+        return dict(values(query))
+
+
 def counts(store: Store) -> dict[RunStatus, int]:
     """Number of runs by status; statuses without runs are missing."""
     with store.read():
         query = RunRow.select(RunRow.status, fn.COUNT(RunRow.id)).group_by(RunRow.status)
-        return dict(tuples(query))
+        return dict(values(query))
 
 
 def _check_runnable(item: ItemRow) -> None:

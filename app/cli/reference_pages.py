@@ -8,7 +8,7 @@ from app.cli.main import root
 from app.cli.provider_pages import providers
 from app.config_keys import FREE_SECTION, KEYS, SECTIONS, Key
 from app.config_scaffold import toml
-from executor.service import ExecutorBusy
+from executor.lock import ExecutorBusy
 from store import errors
 from store.errors import PamError
 

@@ -48,7 +48,7 @@ def attendance(call: Call) -> Iterator[Callable[[], bool]]:
     Yields what says whether it is still there. Raises TmuxUnavailable when nobody can be it.
     """
     from app.cli.hosting import hosting
-    from executor.service import ExecutorBusy
+    from executor.lock import ExecutorBusy
 
     with ExitStack() as held:
         if not lock.state(call.home).running:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from app.config_edit import set_key
 from app.model import cards, memory, starts
 from app.model.access import ACTOR, Access, of_one_moment
 from app.model.activity import seen
@@ -139,6 +139,8 @@ class CoreParts(Access):
 
     async def remember_theme(self, name: str) -> None:
         """As the protocol says."""
+        from app.config_edit import set_key
+
         await asyncio.to_thread(set_key, self._around.config, "ui.theme", name)
 
     # Streams
@@ -206,13 +208,15 @@ class CoreParts(Access):
 @of_one_moment
 def _projects(store: Store) -> list[ProjectView]:
     live = runs.live(store)
-    owner = {item.id: item.project_id for item in items.list_all(store, None)} if live else {}
+    owner = runs.projects_of_live(store)
+    working = Counter(owner[run.id] for run in live)
+    waiting = Counter(owner[run.id] for run in live if waits(run))
     return [
         ProjectView(
             overview.project,
             overview.counts,
-            live=sum(owner.get(run.task_id) == overview.project.id for run in live),
-            waiting=sum(owner.get(run.task_id) == overview.project.id and waits(run) for run in live),
+            live=working[overview.project.id],
+            waiting=waiting[overview.project.id],
         )
         for overview in projects.overviews(store, status="active")
     ]

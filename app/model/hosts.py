@@ -5,17 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-
-import psutil
+from typing import TYPE_CHECKING
 
 from app.model.access import ACTOR, Access, Surroundings, of_one_moment
 from app.model.apart import apart
 from app.model.wall import views_of
-from executor import lock, processes
-from executor.health import known_faults
-from executor.supervision.dry_run import dry_run
-from executor.supervision.plan import Step
-from executor.supervision.station import agent_of
+from executor import lock
 from executor.tmux import oneshot
 from executor.tmux.errors import TmuxError
 from screens.chips import waits
@@ -25,6 +20,9 @@ from store import hosts, leftovers, orphans, reconciling, runs
 from store.database import Store
 from store.errors import PamError, TmuxUnavailable
 from store.records import Host, Run
+
+if TYPE_CHECKING:
+    from executor.supervision.plan import Step
 
 
 class HostsParts(Access):
@@ -88,6 +86,9 @@ def _leftovers(store: Store, host: Host) -> list[RunView]:
 
 
 def _gone(run: Run) -> bool:
+    from executor import processes
+    from executor.supervision.station import agent_of
+
     agent = agent_of(run)
     return agent is not None and processes.liveness(agent) == "dead"
 
@@ -97,7 +98,9 @@ def _by_need(view: RunView) -> tuple[bool, object]:
 
 
 def _machine(around: Surroundings) -> Machine:
-    load, cores = _load(), psutil.cpu_count() or 0
+    from executor.health import known_faults
+
+    load, cores = _load(), os.cpu_count() or 0
     try:
         version = oneshot.find_tmux(around.settings)
     except PamError as error:
@@ -113,6 +116,8 @@ def _load() -> tuple[float, float, float] | None:
 
 
 async def _plan(store: Store, around: Surroundings, name: str) -> Sequence[Step]:
+    from executor.supervision.dry_run import dry_run
+
     try:
         host = hosts.get(store, name)
         attended = lock.state(around.home).running

@@ -6,15 +6,14 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.catalog_edit import ensure_entry, excerpt, set_enabled
 from app.model.access import Access, Surroundings
 from app.model.apart import apart
 from app.model.detecting import Detector
-from executor import smoke as trial
 from executor.tmux.errors import TmuxError
-from providers import catalog, doctor
+from providers import catalog
 from providers.check import Check, Practice
 from providers.detection import Detection, sought
 from providers.provider import Provider
@@ -23,6 +22,9 @@ from providers.toml_text import key_lines
 from screens.model import FirstStart
 from screens.model.providers import CatalogView, Fault, HooksUse, ProviderView, Smoke
 from store.errors import ConfigError, ProviderUnavailable, TmuxUnavailable
+
+if TYPE_CHECKING:
+    from executor.smoke import Smoke as Trial
 
 
 class ProvidersParts(Access):
@@ -56,14 +58,18 @@ class ProvidersParts(Access):
 
     async def examine(self, name: str) -> Sequence[Check]:
         """As the protocol says."""
+        from providers import doctor
+
         practice = _practice(self._around)
         return await asyncio.to_thread(doctor.checks, self._valid, os.environ, only=name, practice=practice)
 
     async def smoke(self, name: str) -> Smoke:
         """As the protocol says."""
+        from executor.smoke import smoke
+
         provider, settings = self._valid.get(name), self._around.settings
         try:
-            came = await apart(lambda: trial.smoke(provider, settings, dict(os.environ)))
+            came = await apart(lambda: smoke(provider, settings, dict(os.environ)))
         except TmuxError as error:
             raise TmuxUnavailable(f"It could not be started: {error}. `pam doctor` looks at tmux.") from error
         except OSError as error:
@@ -101,7 +107,9 @@ def is_here(provider: Provider) -> bool:
 
 
 def _view(provider: Provider, around: Surroundings, own: bool) -> ProviderView:
-    return ProviderView(provider, _hooks(provider, around), own, trial.can_smoke(provider))
+    from executor.smoke import can_smoke
+
+    return ProviderView(provider, _hooks(provider, around), own, can_smoke(provider))
 
 
 def _hooks(provider: Provider, around: Surroundings) -> HooksUse:
@@ -137,7 +145,7 @@ def _named_in(path: Path) -> set[str]:
         return set()
 
 
-def _told(provider: Provider, came: trial.Smoke) -> Smoke:
+def _told(provider: Provider, came: Trial) -> Smoke:
     proven = provider.hooks.proven
     if came.answered:
         hooks = "; its hooks spoke" if came.hooks else "; no hook spoke, though they are proven" if proven else ""

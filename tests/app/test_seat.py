@@ -16,7 +16,7 @@ from app import seat
 from app.seat import Seat
 from executor import lock
 from executor.background import LoopThread
-from executor.service import ExecutorBusy
+from executor.lock import ExecutorBusy
 from store.errors import TmuxUnavailable
 from store.home import Home
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from executor.lock import ExecutorBusy
 from executor.processes import ProcessId, end_tree, identify
-from executor.service import ExecutorBusy
 from store import runs
 from store.records import Run
 from tests.executor.test_processes import Begin, begin, named, reaped  # noqa: F401 - a fixture

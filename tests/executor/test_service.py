@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from executor import lock
-from executor.service import ExecutorBusy
+from executor.lock import ExecutorBusy
 from store import hosts, journal, runs, spool
 from store.errors import IllegalTransition, TmuxUnavailable
 from tests.support.stage import ACTOR, Stage, end_process, make_stage

@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 
 from executor.background import LoopThread
-from executor.service import ExecutorBusy, host_executor
+from executor.lock import ExecutorBusy
+from executor.service import host_executor
 from executor.settings import ExecutorSettings
 from executor.supervision import station
 from store import database
