@@ -1,4 +1,7 @@
-"""The places beside the board. Nothing of them is needed to draw it, so they are brought in when they are asked for."""
+"""The places beside the board. Nothing of them is needed to draw it, so they are brought in when they are asked for.
+
+The same holds for what only they ask of the model.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,12 @@ PLACES: Final[Mapping[str, tuple[str, str]]] = {
     "activity": ("screens.activity", "ActivityScreen"),
 }
 """Module and class of each that a key opens."""
-_OTHERS: Final = ("screens.run", "screens.item")
+LATER: Final = (
+    *("screens.run", "screens.item"),
+    *("executor.service", "executor.smoke", "executor.supervision.dry_run", "executor.health"),
+    *("providers.doctor", "app.config_edit"),
+)
+"""Modules that are imported where they are used, because no board needs them."""
 
 
 def class_of(name: str) -> type[PlaceScreen]:
@@ -28,6 +36,6 @@ def class_of(name: str) -> type[PlaceScreen]:
 
 
 def bring_in() -> None:
-    """Load all of them, so that no key has to wait for it; blocks for about 50 ms."""
-    for module in (*_OTHERS, *(module for module, _ in PLACES.values())):
+    """Load all of them, so that no key has to wait for it."""
+    for module in (*LATER, *(module for module, _ in PLACES.values())):
         import_module(module)
