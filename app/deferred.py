@@ -1,7 +1,7 @@
-"""Puts off modules that click, peewee and dataclasses import although pam's short commands never use them.
+"""Puts off modules that are imported although a short command never uses them, nor a board until it is seen.
 
-``inspect`` alone costs a sixth of what ``pam task list`` takes. A deferred module stands in ``sys.modules`` as usual
-and loads itself, for good, when anything of it is first used.
+``inspect``, which click imports, alone costs a sixth of what ``pam task list`` takes. A deferred module stands in
+``sys.modules`` as usual and loads itself, for good, when anything of it is first used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _loading = RLock()
 
 class _Deferred(ModuleType):
     def __getattr__(self, name: str) -> object:
-        if name == "__path__":  # asked by every import, and no package is deferred
+        if name == "__path__":  # asked by every import; a package has one from its beginning
             raise AttributeError(name)
         _load(self)
         return ModuleType.__getattribute__(self, name)
@@ -27,7 +27,7 @@ def defer_unused() -> None:
     """Put off what the command line imports and its short commands never use."""
     # peewee takes `isclass` by name while it is imported.
     defer("inspect", isclass=lambda thing: isinstance(thing, type))
-    for name in ("psutil", "socket", "hashlib", "calendar", "ipaddress", "linecache", "textwrap"):
+    for name in ("psutil", "tomlkit", "socket", "hashlib", "calendar", "ipaddress", "linecache", "textwrap"):
         defer(name)
 
 

@@ -24,7 +24,7 @@ PLACES: Final[Mapping[str, tuple[str, str]]] = {
 LATER: Final = (
     *("screens.run", "screens.item"),
     *("executor.service", "executor.smoke", "executor.supervision.dry_run", "executor.health"),
-    *("providers.doctor", "app.config_edit"),
+    "providers.doctor",
 )
 """Modules that are imported where they are used, because no board needs them."""
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from app.config_edit import set_key
 from app.model import cards, memory, starts
 from app.model.access import ACTOR, Access, of_one_moment
 from app.model.activity import seen
@@ -139,8 +140,6 @@ class CoreParts(Access):
 
     async def remember_theme(self, name: str) -> None:
         """As the protocol says."""
-        from app.config_edit import set_key
-
         await asyncio.to_thread(set_key, self._around.config, "ui.theme", name)
 
     # Streams

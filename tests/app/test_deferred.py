@@ -76,3 +76,18 @@ defer("no_such_module_at_all")
 print(sys.modules["json"] is before, "no_such_module_at_all" in sys.modules, sorted(waiting()))
 """
     assert output_of(code) == "True False []"
+
+
+def test_a_package_loads_on_first_use_whatever_of_it_was_imported_before() -> None:
+    code = """
+import sys
+from app.deferred import defer, waiting
+defer("tomlkit")
+from tomlkit.exceptions import TOMLKitError
+assert "tomlkit.api" not in sys.modules
+from tomlkit.items import Array
+import tomlkit
+assert issubclass(tomlkit.exceptions.ParseError, TOMLKitError)
+print(isinstance(tomlkit.parse("a = [1]")["a"], Array), sorted(waiting()))
+"""
+    assert output_of(code) == "True []"
