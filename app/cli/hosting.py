@@ -35,8 +35,32 @@ def hosting(call: Call, hosted_by: HostedBy) -> Iterator[LoopThread]:
         yield thread
 
 
+class Interruptions:
+    """What ``interruptible`` hears; ``held`` puts it off."""
+
+    def __init__(self) -> None:
+        self._held = self._came = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """What comes during the block is raised at its end: what it does is done as a whole, and known of."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._came:
+            raise KeyboardInterrupt
+
+    def come(self) -> None:
+        """An interruption. Raises KeyboardInterrupt unless it is held."""
+        self._came = True
+        if not self._held:
+            raise KeyboardInterrupt
+
+
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible() -> Iterator[Interruptions]:
     """TERM and HUP are taken as ctrl+c is, so that what is held is given back; only the first of them counts.
 
     A second one, as from two `pam down` at once, would leave the executor half stopped and its place already given up.
@@ -48,12 +72,13 @@ def interruptible() -> Iterator[None]:
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         for number in before:
             signal.signal(number, lambda *_: None)
-        raise KeyboardInterrupt
+        heard.come()
 
+    heard = Interruptions()
     for number in before:
         signal.signal(number, interrupt)
     try:
-        yield
+        yield heard
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -67,12 +67,15 @@ def stay(call: Call, make: Callable[[], Run]) -> int:
     """The wait of ``pam run start --wait``; the run is made once somebody is there to carry it out."""
     from app.cli.hosting import interruptible
 
-    with interruptible(), attendance(call) as attended:
-        run = make()
+    with interruptible() as interruptions, attendance(call) as attended:
+        run = None
         try:
+            with interruptions.held():
+                run = make()
             return answer(call, wait_for(call, run, attended, None))
         except KeyboardInterrupt:
-            _tell_interrupted(call, runs.get(call.store, run.id))
+            if run is not None:
+                _tell_interrupted(call, runs.get(call.store, run.id))
             raise
 
 

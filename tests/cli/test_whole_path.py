@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from app.cli.hosting import interruptible
 from executor import lock
 from store.home import Home
 from tests.cli.conftest import PAM, Answer, Pam
@@ -179,6 +180,18 @@ def test_a_wait_interrupted_before_the_agent_lives_says_so(pam: Pam, task: str, 
     run = json.loads(answer)["run"]
     assert run["status"] == "pending"
     assert narration == f"The run stays pending; `pam run wait {run['id'][:8]}` waits again.\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interruption_waits_for_what_must_not_be_cut(number: signal.Signals) -> None:
+    """A run that is made is told, whenever ctrl+c comes; the next one counts for nothing."""
+    done = []
+    with pytest.raises(KeyboardInterrupt), interruptible() as interruptions:
+        with interruptions.held():
+            signal.raise_signal(number)
+            done.append("made")
+        done.append("waited")
+    assert done == ["made"]
 
 
 def test_two_that_go_up_at_once_and_two_that_go_down(task: str, home: Path) -> None:
