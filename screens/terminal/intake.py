@@ -17,6 +17,8 @@ from screens.terminal.tokens import Token, Tokens
 
 PATIENCE: Final = 0.02
 """Seconds after which an Escape by itself is the key, not the beginning of another."""
+LATE: Final = 1.0
+"""Seconds for which the rest of a sequence may be on its way, over a line that has stalled; its half is of no use."""
 
 _PAGES: Final = {"pageup": -1, "pagedown": 1}
 
@@ -74,7 +76,8 @@ class Intake:
             if not self._open:
                 return others + self._tokens.flush()
         if self._tokens.waiting:
-            self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._flush)
+            patience = PATIENCE if self._tokens.is_typed else LATE
+            self._timer = asyncio.get_running_loop().call_later(patience, self._flush)
         return others
 
     def stroke(self, stroke: Stroke) -> None:

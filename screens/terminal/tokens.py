@@ -48,6 +48,11 @@ class Tokens:
         """Whether something incomplete is kept, other than a paste under way."""
         return bool(self._rest) and not self._pasting
 
+    @property
+    def is_typed(self) -> bool:
+        """Whether what is kept may be a key by itself, such as Escape or Alt with a bracket; no key is longer."""
+        return len(self._rest) <= 2
+
     def feed(self, data: str) -> Iterator[Token]:
         """Whatever is complete with ``data``; what is not taken from the iterator is kept, too."""
         self._rest += data

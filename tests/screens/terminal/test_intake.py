@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Set
 
+import pytest
+
 from screens.terminal.intake import PATIENCE, Intake
 
 CELL = (1.0, 1.0)
@@ -101,6 +103,20 @@ async def test_an_escape_by_itself_is_the_key_after_a_moment() -> None:
     taken.take("\x1b", CELL)
     taken.take("[A", CELL)
     assert desk.sent == b"\x1b\x1b[A"
+
+
+@pytest.mark.parametrize("whole", ["\x1b[<0;7;5M", "\x1b[1;5A", "\x1b[200~text\x1b[201~"])
+async def test_a_line_that_stalls_in_the_middle_of_a_sequence_breaks_none(whole: str) -> None:
+    """Half a report of the mouse says where nothing was clicked: its numbers count from another corner."""
+    desk = FakeDesk("mouse_press", "mouse_sgr", "paste")
+    taken = intake(desk)
+    taken.take(whole[:4], CELL)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(desk.more.wait(), PATIENCE * 3)
+    taken.take(whole[4:], CELL)
+    one_piece = FakeDesk("mouse_press", "mouse_sgr", "paste")
+    intake(one_piece).take(whole, CELL)
+    assert desk.sent == one_piece.sent != b""
 
 
 async def test_cursor_keys_as_the_program_asked() -> None:
