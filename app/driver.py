@@ -22,6 +22,7 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from screens.keys_in_order import KeysInOrder
 from screens.terminal.cursor import LentCursor
+from screens.terminal.tokens import LATE, TYPED, unfinished
 
 LOOK_S: Final = 0.1
 """How long the reading thread may take to hear that it is to end."""
@@ -38,6 +39,8 @@ class RoomDriver(LinuxDriver):
         self._parser = XTermParser(debug)
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._tick: asyncio.TimerHandle | None = None
+        self._begun = ""
+        """The beginning of a sequence that the parser has, while the rest of it is to come."""
         self.cursor = LentCursor(forms=os.environ.get("TERM") != "linux")
 
     def write(self, data: str) -> None:
@@ -75,13 +78,16 @@ class RoomDriver(LinuxDriver):
         if text:
             for message in self._parser.feed(text):
                 self.process_message(message)
+            self._begun = unfinished(self._begun + text)
         if self._tick is not None:
             self._tick.cancel()
-        self._tick = self._loop.call_later(constants.ESCAPE_DELAY * 1.1, self._look_again)
+        # Given up, half a report of the mouse would be read as keys, and they would act.
+        patience = constants.ESCAPE_DELAY * 1.1 if len(self._begun) <= TYPED else LATE
+        self._tick = self._loop.call_later(patience, self._look_again)
 
     def _look_again(self) -> None:
         """An Escape that nothing has followed is a key."""
-        self._tick = None
+        self._tick, self._begun = None, ""
         for message in self._parser.tick():
             self.process_message(message)
 

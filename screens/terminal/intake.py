@@ -13,12 +13,10 @@ from typing import Final, Protocol
 from screens.terminal import mouse, strokes
 from screens.terminal.mouse import Report
 from screens.terminal.strokes import Stroke
-from screens.terminal.tokens import Token, Tokens
+from screens.terminal.tokens import LATE, Token, Tokens
 
 PATIENCE: Final = 0.02
 """Seconds after which an Escape by itself is the key, not the beginning of another."""
-LATE: Final = 1.0
-"""Seconds for which the rest of a sequence may be on its way, over a line that has stalled; its half is of no use."""
 
 _PAGES: Final = {"pageup": -1, "pagedown": 1}
 

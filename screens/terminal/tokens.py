@@ -14,6 +14,10 @@ Kind = Literal["text", "key", "mouse", "paste", "focus", "report"]
 
 PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
+TYPED: Final = 2
+"""Characters that one key may begin with and be meant by themselves, as Escape or Alt with a bracket are."""
+LATE: Final = 3.0
+"""Seconds for which the rest of what nobody types may be on its way, over a line that stalls; its half is of no use."""
 LONGEST: Final = 4096
 """Characters of a report; one that goes on is no report."""
 
@@ -36,6 +40,12 @@ class Token(NamedTuple):
     text: str
 
 
+def unfinished(text: str) -> str:
+    """The beginning of a sequence with which ``text`` ends; empty where nothing more belongs to it."""
+    begins = text.rfind("\x1b")
+    return text[begins:] if 0 <= begins > len(text) - LONGEST and _CUT.match(text, begins) else ""
+
+
 class Tokens:
     """Keeps what is incomplete until more comes."""
 
@@ -50,8 +60,8 @@ class Tokens:
 
     @property
     def is_typed(self) -> bool:
-        """Whether what is kept may be a key by itself, such as Escape or Alt with a bracket; no key is longer."""
-        return len(self._rest) <= 2
+        """Whether what is kept may be a key by itself."""
+        return len(self._rest) <= TYPED
 
     def feed(self, data: str) -> Iterator[Token]:
         """Whatever is complete with ``data``; what is not taken from the iterator is kept, too."""
