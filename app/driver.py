@@ -22,7 +22,7 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from screens.keys_in_order import KeysInOrder
 from screens.terminal.cursor import LentCursor
-from screens.terminal.tokens import LATE, TYPED, unfinished
+from screens.terminal.tokens import patience, unfinished
 
 LOOK_S: Final = 0.1
 """How long the reading thread may take to hear that it is to end."""
@@ -82,8 +82,7 @@ class RoomDriver(LinuxDriver):
         if self._tick is not None:
             self._tick.cancel()
         # Given up, half a report of the mouse would be read as keys, and they would act.
-        patience = constants.ESCAPE_DELAY * 1.1 if len(self._begun) <= TYPED else LATE
-        self._tick = self._loop.call_later(patience, self._look_again)
+        self._tick = self._loop.call_later(patience(self._begun, constants.ESCAPE_DELAY * 1.1), self._look_again)
 
     def _look_again(self) -> None:
         """An Escape that nothing has followed is a key."""

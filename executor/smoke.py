@@ -62,11 +62,6 @@ class Smoke:
     """The last lines that are not empty."""
 
 
-def can_smoke(provider: Provider) -> bool:
-    """Whether the entry says how to lead the program to a stub."""
-    return bool(provider.gateway.env or provider.smoke.files)
-
-
 async def smoke(
     provider: Provider,
     settings: ExecutorSettings,

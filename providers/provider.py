@@ -120,11 +120,16 @@ class Provider:
     ready_after_s: float = 3.0
     """How long after its start a program that says nothing of itself is taken to read what is typed."""
     second_enter: bool = False
+    """Whether the program may swallow the Enter behind a paste, so that one more is needed."""
     asks_title: str = ""
     """What the terminal's title holds while the program waits for an answer, as a regular expression."""
     still_s: float = 0.0
     """A program whose screen moves while it works does not work any more when it stood still this long; 0: unknown."""
-    """Whether the program may swallow the Enter behind a paste, so that one more is needed."""
+
+    @property
+    def can_smoke(self) -> bool:
+        """Whether the entry says how to lead the program to a stub."""
+        return bool(self.gateway.env or self.smoke.files)
 
     @property
     def takes_model(self) -> bool:

@@ -8,7 +8,7 @@ import os
 from app.cli import output
 from app.cli.call import Call
 from app.cli.doctor_executor import told
-from executor.smoke import PATIENCE_S, Smoke, can_smoke, smoke
+from executor.smoke import PATIENCE_S, Smoke, smoke
 from executor.tmux.errors import TmuxError
 from providers import doctor
 from providers.check import Check, Practice
@@ -54,7 +54,7 @@ def _is_here(call: Call, provider: Provider) -> bool:
 
 def _smoke(call: Call, provider: Provider, *, asked: bool) -> Check:
     name = f"provider {provider.name} smoke"
-    if not can_smoke(provider):
+    if not provider.can_smoke:
         return Check(name, "problem" if asked else "na", f"is led to no model: its entry has no {_TABLES}", _ENTRY)
     output.say(f"Starting {provider.title} against the stub model, for {PATIENCE_S:g} s at the most.")
     try:

@@ -107,9 +107,7 @@ def is_here(provider: Provider) -> bool:
 
 
 def _view(provider: Provider, around: Surroundings, own: bool) -> ProviderView:
-    from executor.smoke import can_smoke
-
-    return ProviderView(provider, _hooks(provider, around), own, can_smoke(provider))
+    return ProviderView(provider, _hooks(provider, around), own, provider.can_smoke)
 
 
 def _hooks(provider: Provider, around: Surroundings) -> HooksUse:

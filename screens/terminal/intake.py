@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from screens.terminal import mouse, strokes
 from screens.terminal.mouse import Report
 from screens.terminal.strokes import Stroke
-from screens.terminal.tokens import LATE, Token, Tokens
+from screens.terminal.tokens import Token, Tokens, patience
 
 PATIENCE: Final = 0.02
 """Seconds after which an Escape by itself is the key, not the beginning of another."""
@@ -73,9 +73,8 @@ class Intake:
             others += self._pass_on(token, cell)
             if not self._open:
                 return others + self._tokens.flush()
-        if self._tokens.waiting:
-            patience = PATIENCE if self._tokens.is_typed else LATE
-            self._timer = asyncio.get_running_loop().call_later(patience, self._flush)
+        if begun := self._tokens.waiting:
+            self._timer = asyncio.get_running_loop().call_later(patience(begun, PATIENCE), self._flush)
         return others
 
     def stroke(self, stroke: Stroke) -> None:

@@ -46,6 +46,11 @@ def unfinished(text: str) -> str:
     return text[begins:] if 0 <= begins > len(text) - LONGEST and _CUT.match(text, begins) else ""
 
 
+def patience(begun: str, key_s: float) -> float:
+    """Seconds to wait for the rest of ``begun``: ``key_s`` where it may be a key by itself."""
+    return key_s if len(begun) <= TYPED else LATE
+
+
 class Tokens:
     """Keeps what is incomplete until more comes."""
 
@@ -54,14 +59,9 @@ class Tokens:
         self._pasting = False
 
     @property
-    def waiting(self) -> bool:
-        """Whether something incomplete is kept, other than a paste under way."""
-        return bool(self._rest) and not self._pasting
-
-    @property
-    def is_typed(self) -> bool:
-        """Whether what is kept may be a key by itself."""
-        return len(self._rest) <= TYPED
+    def waiting(self) -> str:
+        """What is kept of something incomplete, other than of a paste under way."""
+        return "" if self._pasting else self._rest
 
     def feed(self, data: str) -> Iterator[Token]:
         """Whatever is complete with ``data``; what is not taken from the iterator is kept, too."""

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from executor.settings import ExecutorSettings
-from executor.smoke import Smoke, can_smoke, smoke
+from executor.smoke import Smoke, smoke
 from providers.catalog import load
 from tests.support.tmux_server import TmuxSandbox
 from tests.support.waiting import until
@@ -114,6 +114,6 @@ def _lines(place: Path) -> list[str]:
 
 def test_who_can_be_led_to_a_stub(tmp_path: Path) -> None:
     catalog = load(tmp_path)
-    assert can_smoke(catalog.get("claude"))
-    assert can_smoke(catalog.get("codex"))
-    assert not can_smoke(catalog.get("demo"))
+    assert catalog.get("claude").can_smoke
+    assert catalog.get("codex").can_smoke
+    assert not catalog.get("demo").can_smoke

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from executor.settings import ExecutorSettings
-from executor.smoke import can_smoke, smoke
+from executor.smoke import smoke
 from providers.catalog import load
 from tests.support import real_clis
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.real_cli, pytest.mark.timeout(400), pytest.mark.usefix
 def test_it_answers_in_a_home_of_its_own(name: str, tmp_path: Path) -> None:
     real_clis.install(name)
     provider = load(tmp_path).get(name)
-    assert can_smoke(provider)
+    assert provider.can_smoke
     environ = real_clis.scrubbed_environment(name, tmp_path / "home", "http://127.0.0.1:9")
     came = asyncio.run(smoke(provider, ExecutorSettings(), environ, patience_s=120))
     assert came.answered, came
